@@ -1,4 +1,3 @@
-# ruff: noqa: S603, S607 - it runs what its user names
 """Count the mutants that the tests of a commit kill, to compare suites before and after a change.
 
     python -m venv /tmp/mutants && /tmp/mutants/bin/pip install cosmic-ray==8.7.0 coverage
@@ -148,9 +147,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(epilog=f"The default command: {command}")
     parser.add_argument("commit", help="the commit with the tests")
     parser.add_argument("--same", type=Path, help="judge the mutants of this result again")
-    parser.add_argument("--save", type=Path, required=True, help="write the result here")
+    parser.add_argument("--save", type=Path, required=True, help="the result; one may go on")
     parser.add_argument("--pytest", default=command, help="its arguments may deselect tests")
-    for name, count in (("modules", 5), ("mutants", 12), ("nearest", 6)):
+    for name, count in (("modules", 5), ("mutants", 12), ("nearest", 4)):
         parser.add_argument(f"--{name}", type=int, default=count)
     told = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -171,21 +170,24 @@ def judge_all(tree: Path, command: list[str], told: argparse.Namespace) -> None:
     paths = [path for package in PACKAGES for path in (tree / package).rglob("*.py")]
     long = [str(x.relative_to(tree)) for x in paths if x.read_text().count("\n") > LEAST_LINES]
     names = sorted(long, key=lambda x: digest(commit, x))
-    mutants = json.loads(told.same.read_text())["mutants"] if told.same else []
-    for x in [] if told.same else names[: told.modules]:
+    given = told.save if told.save.exists() else told.same
+    mutants = json.loads(given.read_text())["mutants"] if given else []
+    for x in [] if given else names[: told.modules]:
         mutants += drawn((tree / x).read_text(), x, commit, told.mutants)
-    for module in dict.fromkeys(mutant["module"] for mutant in mutants):
+    for mutant in [] if given == told.save else mutants:
+        mutant["before"] = mutant.pop("outcome", None)
+    for module in dict.fromkeys(x["module"] for x in mutants if "outcome" not in x):
         files = nearest(tree, module, told.nearest) if (tree / module).exists() else []
         known = {file: seen(tree, command, module, file) for file in files}
         say(module, *[f"{file}: {y:.0f} s, {len(z)} fail" for file, (_, z, y) in known.items()])
-        for mutant in (own := [mutant for mutant in mutants if mutant["module"] == module]):
-            mutant["before"] = mutant.get("outcome")
+        for mutant in [x for x in mutants if x["module"] == module and "outcome" not in x]:
             mutant["outcome"] = judge(tree, command, mutant, known)
             told.save.write_text(json.dumps({"commit": commit, "mutants": mutants}, indent=1))
-            if mutant["outcome"] != "killed":
-                say(f"{mutant['outcome']}, line {mutant['line']}", *mutant["old"], *mutant["new"])
-        say(f"{module}: {dict(Counter(x['outcome'] for x in own))}")
-    lost = [x for x in mutants if x["before"] == "killed" and x["outcome"] != "killed"]
+    for module in dict.fromkeys(mutant["module"] for mutant in mutants):
+        say(f"{module}: {dict(Counter(x['outcome'] for x in mutants if x['module'] == module))}")
+    for x in [x for x in mutants if x["outcome"] != "killed"]:
+        say(f"{x['outcome']}: {x['module']}:{x['line']}", *x["old"], *x["new"])
+    lost = [x for x in mutants if x.get("before") == "killed" and x["outcome"] != "killed"]
     say(f"killed before, and not now: {len(lost)}", *[f"{x['module']}:{x['line']}" for x in lost])
 
 
