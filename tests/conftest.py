@@ -2,40 +2,33 @@
 
 import gc
 import os
-import random
-import socket
-import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Generator
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from tests import effort
+from tests import effort, exploring, missing
 from tests.processes import settle
 
 # As in the image, for libraries loaded later and for processes that tests start: a library's
 # threads wait for each other in loops, on cores that other tests need.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
-# How long one example takes says more about the machine's other tenants than about the code.
-# Every run draws its own examples, also where Hypothesis finds that it is CI.
-settings.register_profile(
-    "thorough", max_examples=100, deadline=None, derandomize=False, print_blob=True
-)
-settings.register_profile("half", settings.get_profile("thorough"), max_examples=50)
-settings.register_profile("third", settings.get_profile("thorough"), max_examples=33)
-settings.register_profile("quick", settings.get_profile("thorough"), max_examples=15)
-settings.load_profile("quick")
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--processor`` and ``--backend``."""
+    """Add ``--effort``, ``--explore`` and ``--backend``."""
     parser.addoption(
-        "--processor",
-        choices=("found", "other"),
-        default="found",
-        help="optimise tapes for this processor, or as if it had AVX-512 just where it has not",
+        "--effort",
+        choices=sorted(effort.EXAMPLES),
+        default="whole",
+        help="how many tests, cases and examples: see tests/effort.py",
+    )
+    parser.addoption(
+        "--explore",
+        metavar="SEED",
+        type=int,
+        help="draw other examples, from this seed, and save those that fail: see make explore",
     )
     parser.addoption(
         "--backend",
@@ -46,19 +39,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the seed of the run, before Hypothesis looks for it, processor and backend."""
-    if config.getoption("--hypothesis-seed") is None:
-        config.option.hypothesis_seed = str(random.randrange(2**32))
-    effort.seed = config.option.hypothesis_seed
-    if config.getoption("--processor") == "other":
-        from gradwire_engine.backends.reference.namespace import NUMPY
-
-        NUMPY.quick = frozenset(("tan",)) - NUMPY.quick
+    """Choose effort, examples and backend, before Hypothesis and test modules ask for them."""
+    seed = config.getoption("--explore")
+    effort.effort = config.getoption("--effort")
+    if seed is not None:
+        effort.seed = config.option.hypothesis_seed = seed
+    # How long one example takes says more about the machine's other tenants than about the code.
+    settings.register_profile(
+        "gradwire",
+        max_examples=effort.EXAMPLES[effort.effort],
+        deadline=None,
+        derandomize=seed is None,
+        database=None,
+        print_blob=True,
+    )
+    settings.load_profile("gradwire")
+    # By its name: what a service needs is no input of the tests that use none (tools/inputs.py).
+    config.pluginmanager.import_plugin("tests.serving")
     if config.getoption("--backend") != "numpy":
         _compute_with(config.getoption("--backend"))
     config.addinivalue_line("markers", "rule(*numbers): tests these rules of semantics/rules.json")
     config.addinivalue_line("markers", "gpu: needs an NVIDIA GPU and CuPy, and is skipped without")
     config.addinivalue_line("markers", "generated: says something of code that backends generate")
+    config.addinivalue_line(
+        "markers", "thorough: costs much or proves much again: not in a quick run"
+    )
+    config.addinivalue_line("markers", "drawn: draws examples from the run's seed by itself")
     # JAX, where a test has imported it, warns of forks in all others.
     config.addinivalue_line("filterwarnings", r"ignore:os\.fork\(\) was called:RuntimeWarning")
 
@@ -77,6 +83,23 @@ def pytest_sessionstart() -> None:
     settle()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the tests of this run's effort."""
+    if config.getoption("--explore") is not None:
+        _keep(config, items, [item for item in items if exploring.draws(item)])
+    if effort.effort == "quick":
+        short = [item for item in items if item.get_closest_marker("thorough") is None]
+        chosen = effort.quick_cases(item.nodeid for item in short)
+        _keep(config, items, [item for item in short if item.nodeid in chosen])
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
+    names = {item.nodeid for item in kept}
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in names])
+    items[:] = kept
+
+
 def pytest_collection_finish() -> None:
     """Spare the tests themselves from garbage collections: there are a million objects of them."""
     gc.collect()
@@ -84,39 +107,30 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    """Say with what the same examples are drawn again."""
-    return f"random examples: --hypothesis-seed={config.getoption('--hypothesis-seed')}"
+    """Say what is drawn."""
+    seed = config.getoption("--explore")
+    drawn = "the same in each run" if seed is None else f"--explore={seed}"
+    return f"effort: {effort.effort}; random examples: {drawn}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, Any]:
+    """Save what an exploration finds."""
+    report = yield
+    seed = item.config.getoption("--explore")
+    if seed is not None and report.failed:
+        report.sections.append(("saved as", exploring.save(item.nodeid, seed, report)))
+    return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """End with a line for each thing that was missing, and how many tests were skipped for it."""
+    for line in missing.lines(terminalreporter.stats.get("skipped", ())):
+        terminalreporter.write_line(line, yellow=True)
 
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     """Run async tests on asyncio, the loop the service runs on."""
     return "asyncio"
-
-
-@pytest.fixture(scope="session")
-def service_url() -> Iterator[str]:
-    """Run the real service, on a free port of the loopback; its address."""
-    import uvicorn
-    from gradwire_service.app import create_app
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(create_app(), log_config=None, ws="none"))
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        while not server.started and thread.is_alive():
-            time.sleep(0.01)
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
-
-
-@pytest.fixture(scope="session")
-def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Run a real Redis that all tests share, each under a prefix of its own; its address."""
-    from tests.service.store.redis_server import REDIS, redis_server
-
-    if REDIS is None:
-        pytest.skip("there is no redis-server")
-    with redis_server(tmp_path_factory.mktemp("redis")) as server:
-        yield server.url

@@ -1,37 +1,67 @@
-"""The effort of a run: a quick one draws some of what a thorough one goes through.
+"""The effort of a run: how many tests and examples it takes, and which.
 
-``make test-all`` runs with ``--hypothesis-profile=thorough``, continuous integration with
-``third``, which draws a third as much, and long tests with ``half``. What a run draws is decided by
-its seed, which pytest prints.
+``make test`` is quick: at most some cases of each test function, none of those marked
+``thorough``, and few random examples. ``make test-all`` and continuous integration are thorough:
+every test, every case, more examples. Without ``--effort``, pytest takes every test and case that
+it is given, with the examples of a quick run.
+
+All of them draw the same in every run. ``make explore`` draws anew, from a seed that it prints.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from typing import TypeVar
 
 from hypothesis import settings
 
 Item = TypeVar("Item")
 
+#: Per cent of the examples that a test names, by effort.
+EXAMPLES = {"quick": 15, "whole": 15, "thorough": 33}
+#: A quick run takes so many cases of a test function, or one in so many, if these are more.
+LEAST_CASES, ONE_IN = 3, 8
+
+#: The effort of this run.
+effort = "whole"
 #: The number that a run's draws depend on, besides what they are drawn from.
-seed: int | str = 0
+seed = 0
 
 
 def share(number: int, *, least: int = 3) -> int:
-    """The number that this run tries of so many that a thorough run does."""
-    profile = settings().max_examples
-    return max(least, number * profile // 100)
+    """The number that this run tries of so many that a test names."""
+    return max(least, number * EXAMPLES[effort] // 100)
 
 
 def examples(number: int) -> settings:
-    """Draw so many examples in a thorough run, and fewer in a quick one."""
+    """Draw so many examples, or this run's share of them."""
     return settings(max_examples=share(number))
 
 
 def some(items: Sequence[Item], number: int | None = None) -> list[Item]:
-    """So many of the items, or all, in a thorough run; fewer in a quick one, in their order."""
-    count = min(len(items), share(len(items) if number is None else number, least=1))
+    """All of the items in a thorough run, or so many; fewer in others, in their order."""
+    most = len(items) if number is None else min(number, len(items))
+    count = most if effort == "thorough" else min(most, share(most, least=1))
     if count == len(items):
         return list(items)
     chosen = random.Random(f"{seed} {len(items)}").sample(range(len(items)), count)
     return [items[i] for i in sorted(chosen)]
+
+
+def quick_cases(names: Iterable[str]) -> set[str]:
+    """The tests that a quick run takes of these, by their ids.
+
+    The digest of an id decides, so that a new case changes little of what is taken.
+    """
+    functions: dict[str, list[str]] = {}
+    for name in names:
+        functions.setdefault(name.split("[", 1)[0], []).append(name)
+    return {
+        name
+        for cases in functions.values()
+        for name in sorted(cases, key=_digest)[: max(LEAST_CASES, len(cases) // ONE_IN)]
+    }
+
+
+def _digest(name: str) -> bytes:
+    return sha256(name.encode()).digest()

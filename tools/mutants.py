@@ -20,7 +20,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 import time
 import tomllib
@@ -193,8 +192,7 @@ def judge_all(tree: Path, command: list[str], told: argparse.Namespace) -> None:
 
 def say(title: str, *lines: str) -> None:
     """Print a title with lines below it."""
-    sys.stdout.write("\n    ".join([title, *[line.strip() for line in lines]]) + "\n")
-    sys.stdout.flush()
+    print(title, *[line.strip() for line in lines], sep="\n    ", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

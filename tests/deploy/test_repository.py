@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -38,28 +38,32 @@ def test_ci_script_is_executable_and_valid(repository: Path):
     assert "set -euo pipefail" in script.read_text()
 
 
-def test_what_containers_are_made_of_is_known_by_its_content(repository: Path, tmp_path: Path):
-    def digest() -> str:
-        command = [sys.executable, str(tmp_path / "tools/container_inputs.py")]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def test_hosted_continuous_integration_runs_the_same_script(repository: Path):
+    (path,) = (repository / ".github/workflows").glob("*.yml")
+    workflow = yaml.safe_load(path.read_text())
+    (job,) = workflow["jobs"].values()
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    assert commands == [".ci/run"]
+    (cached,) = (step["with"]["path"] for step in job["steps"] if "path" in step.get("with", {}))
+    assert cached.removeprefix("~/.cache/") in (repository / commands[0]).read_text()
+    assert {"push", "pull_request"} <= workflow[True].keys()  # YAML reads `on` as true
+    assert workflow["permissions"] == {"contents": "read"}
 
-    inputs = ["Dockerfile", ".dockerignore", "docker-compose.yml", "pyproject.toml"]
-    folders = ["deploy", "service/gradwire_service", "tests/containers", "tools"]
-    for name in inputs:
-        shutil.copy(repository / name, tmp_path)
-    for name in folders:
-        shutil.copytree(repository / name, tmp_path / name)
-    first = digest()
-    for name in ["deploy/container-test.passed", "deploy/keys/keys.json", "README.md"]:
-        (tmp_path / name).write_text("something else")
-    assert digest() == first
-    seen = {first}
-    for name in [*inputs, "deploy/nginx/routing.conf", "service/gradwire_service/__main__.py"]:
-        with (tmp_path / name).open("a") as file:
-            file.write("\n")
-        seen.add(digest())
-    (tmp_path / "service/gradwire_service/settings/more.py").touch()
-    assert len(seen | {digest()}) == 8
+
+def test_hooks_find_what_continuous_integration_would(repository: Path, tmp_path: Path):
+    """Each hook's command passes on the sources, and those of files fail on a bad one."""
+    pytest.importorskip("importlinter")
+    (local,) = yaml.safe_load((repository / ".pre-commit-config.yaml").read_text())["repos"]
+    bad = tmp_path / "bad.py"
+    bad.write_text("import os\nx = {  'a':1}\n")
+    for hook in local["hooks"]:
+        command = [*hook["entry"].split()]
+        command[0] = str(Path(sys.prefix) / "bin" / Path(command[0]).name)
+        files = ["tests/conftest.py"] if hook.get("pass_filenames", True) else []
+        done = subprocess.run([*command, *files], cwd=repository, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        if files:
+            assert subprocess.run([*command, bad], cwd=repository, capture_output=True).returncode
 
 
 @pytest.mark.parametrize("folder", [".", "clients/python", "clients/tensorflow"])

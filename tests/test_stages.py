@@ -1,0 +1,204 @@
+"""The stages of all tests: nothing is left out, and nothing skipped that could end otherwise."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tools.inputs import Inputs
+from tools.run_stages import ROOT, Runner
+from tools.stages import Stage, stages
+
+#: Runs a test, and prints each file that this opened.
+WATCHED = """
+import sys, pytest
+opened = set()
+def hook(event, arguments):
+    if event == "open" and isinstance(arguments[0], str):
+        opened.add(arguments[0])
+sys.addaudithook(hook)
+status = pytest.main(["-q", "-p", "no:cacheprovider", *sys.argv[1:]])
+print(*sorted(opened), sep="\\n")
+sys.exit(status)
+"""
+
+
+@pytest.fixture(scope="session")
+def inputs():
+    return Inputs(ROOT)
+
+
+def test_each_test_module_belongs_to_one_stage(inputs):
+    counts = Counter[str]()
+    for stage in stages({}):
+        if stage.options == Stage("", ()).options:  # others repeat tests in another way
+            files = {file for path in stage.paths for file in inputs.under(path)}
+            files -= {file for path in stage.but for file in inputs.under(path)}
+            counts.update(file for file in files if Path(file).name.startswith("test_"))
+    modules = {file for file in inputs.under("tests") if Path(file).name.startswith("test_")}
+    modules = {file for file in modules if file.endswith(".py")} - inputs.under("tests/gpu")
+    assert {file for file in modules if counts[file] != 1} == set()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "module",
+    [
+        "tests/engine/dialects/test_jax.py",
+        "tests/engine/recorded/test_recorded.py",
+        "tests/service/wire/test_leaves.py",
+        "tests/service/routes/test_programs.py",
+        "tests/clients/test_trees.py",
+        "tests/clients/tensorflow/test_nest.py",
+        "tests/semantics/test_orders.py",
+        "tests/deploy/test_nginx.py",
+    ],
+)
+def test_all_files_of_the_checkout_that_a_test_opens_are_its_inputs(inputs, module):
+    if module not in inputs.files:
+        pytest.fail(f"{module} is gone: name another one of its folder")
+    command = [sys.executable, "-c", WATCHED, "-n0", "--effort=quick", module]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    opened = {Path(line) for line in done.stdout.splitlines() if line.startswith("/")}
+    read = {str(path.relative_to(ROOT)) for path in opened if path.is_relative_to(ROOT)}
+    # pytest reads every conftest above what it is given; Git's own files are no inputs.
+    missing = (read & inputs.files) - inputs.of([module]) - {"pyproject.toml"}
+    assert len(read & inputs.files) > 20
+    assert missing == set()
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A small checkout: an engine of two modules and a text, and three folders of tests."""
+    files = {
+        "pyproject.toml": "[tool.pytest]\n",
+        "tools/run_stages.py": "",
+        "tests/conftest.py": """
+            import sys
+            sys.path[:0] = ["engine", "."]
+            pytest_plugins = ["tests.serving"]
+            """,
+        "tests/serving.py": """
+            import pytest
+            from gradwire_engine import served
+            @pytest.fixture
+            def service_url(): return "http://127.0.0.1"
+            """,
+        "engine/gradwire_engine/served.py": "",
+        "engine/gradwire_engine/__init__.py": "",
+        "engine/gradwire_engine/used.py": "def f():\n    from gradwire_engine import late\n",
+        "engine/gradwire_engine/late.py": "",
+        "engine/gradwire_engine/text.gw": "",
+        "engine/gradwire_engine/unused.py": "",
+        "deploy/nginx/one.conf": "",
+        "docs/page.md": "",
+        "tests/good/test_good.py": """
+            from pathlib import Path
+            from gradwire_engine.used import f
+            ROOT = Path(__file__).parents[2]
+            def test_it():
+                f()
+                assert (ROOT / "deploy" / "nginx" / "one.conf").read_text() != "broken"
+            """,
+        "tests/asking/test_asking.py": "def test_it(service_url): assert service_url\n",
+        "tests/skipped/test_skipped.py": """
+            import pytest
+            def test_runs(): pass
+            @pytest.mark.skip
+            def test_does_not(): pass
+            """,
+        "tests/bad/test_bad.py": "def test_it(): assert not 'good'\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(dedent(text))
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+class Runs:
+    """Runs stages of a checkout anew, as later commands would."""
+
+    def __init__(self, checkout, records):
+        self.checkout, self.records, self.versions = checkout, records, "one==1"
+
+    def __call__(self, folder, **fields):
+        stage = Stage(
+            folder, (f"tests/{folder}",), options=(), builds=("-v",), venv=sys.prefix, **fields
+        )
+        return Runner(self.checkout, self.records, lambda _: self.versions).run(stage)
+
+
+@pytest.fixture
+def run(checkout, tmp_path_factory):
+    return Runs(checkout, tmp_path_factory.mktemp("records"))
+
+
+def ran(outcome):
+    return outcome.state in ("passed", "failed")
+
+
+def test_a_stage_that_passed_is_skipped_until_an_input_changes(run, checkout):
+    assert run("good").passed == 1
+    for name in ("docs/page.md", "engine/gradwire_engine/unused.py"):
+        (checkout / name).write_text("# changed\n")
+        assert run("good").state == "skipped: passed before with the same inputs"
+    for name in (
+        *("engine/gradwire_engine/late.py", "engine/gradwire_engine/text.gw"),
+        *("deploy/nginx/one.conf", "tests/conftest.py", "tests/good/test_good.py"),
+    ):
+        with (checkout / name).open("a") as file:
+            file.write("\n")
+        assert run("good").state == "passed", name
+        assert not ran(run("good"))
+
+
+def test_what_a_shared_service_needs_is_an_input_of_those_who_ask_it(run, checkout):
+    assert [run(name).state for name in ("good", "asking")] == ["passed"] * 2
+    (checkout / "engine/gradwire_engine/served.py").write_text("# changed\n")
+    assert [ran(run(name)) for name in ("good", "asking")] == [False, True]
+
+
+def test_a_failure_shows_again_after_the_change_that_made_it(run, checkout):
+    assert run("good").state == "passed"
+    (checkout / "deploy/nginx/one.conf").write_text("broken")
+    assert [run("good").failed for _ in range(2)] == [1, 1]
+    (checkout / "deploy/nginx/one.conf").write_text("")
+    assert not ran(run("good"))
+
+
+def test_other_versions_of_packages_are_another_stage(run):
+    assert ran(run("good"))
+    run.versions = "one==2"
+    assert ran(run("good"))
+    assert not ran(run("good"))
+
+
+def test_a_stage_that_skipped_or_failed_leaves_no_record(run):
+    for folder in ("skipped", "bad"):
+        assert ran(run(folder))
+        assert ran(run(folder))
+    assert (run("skipped").skipped, run("bad").failed) == (1, 1)
+    assert list(run.records.iterdir()) == []
+
+
+def test_a_stage_whose_program_is_missing_says_so(run):
+    outcome = run("good", needs=("no-such-program",))
+    assert outcome.state == "skipped: no-such-program is not installed"
+    assert outcome.skipped
+
+
+def test_without_a_folder_of_records_everything_runs(run, checkout):
+    run.records = None
+    assert ran(run("good"))
+    assert ran(run("good"))
+
+
+def test_records_say_what_they_are_of(run):
+    run("good")
+    (record,) = run.records.iterdir()
+    assert json.loads(record.read_text()) == {"stage": "good", "passed": 1}

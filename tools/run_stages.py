@@ -1,0 +1,245 @@
+"""Runs all stages of tests, as many at once as there are cores.
+
+With ``--records FOLDER``, a stage that passes leaves a record there under the digest of all that it
+depends on: its command, the files that its tests import, start and read, the versions of Python, of
+packages and programs, and the kind of processor. A later run skips it, by name, while the digest is
+the same. A stage that skipped a test leaves no record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree as Xml
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tools.inputs import Inputs  # noqa: E402 (this is a program: its folder comes first)
+from tools.stages import Stage, stages  # noqa: E402
+
+#: Debian's packages whose programs tests start.
+PROGRAMS = (
+    "aardvark-dns bash buildah chromium curl iproute2 make mmdebstrap netavark nginx nginx-light "
+    "nodejs podman redis-server runc"
+).split()
+#: Files that decide how any test runs.
+SHARED = ("pyproject.toml", "tests/conftest.py", "tools/run_stages.py")
+#: For tests that legitimately take longer than the time after which a test counts as hung.
+_PATIENT = ("-o", "faulthandler_timeout=1800")
+
+
+class Outcome(NamedTuple):
+    """What became of a stage."""
+
+    stage: Stage
+    #: passed, failed, or why it did not run
+    state: str
+    seconds: float = 0.0
+    passed: int = 0
+    skipped: int = 0
+    failed: int = 0
+
+    def __str__(self) -> str:
+        counts = f"{self.passed:6d} passed {self.skipped:4d} skipped {self.failed:4d} failed"
+        return f"{self.stage.name:34s}{counts} {self.seconds:7.1f} s  {self.state}"
+
+
+class Runner:
+    """Runs stages; knows what each depends on."""
+
+    def __init__(
+        self,
+        root: Path,
+        records: Path | None,
+        packages: Callable[[Stage], str],
+    ) -> None:
+        self._root = root
+        self._records = records
+        self._packages = packages
+        self._inputs = Inputs(root)
+        self._printing = threading.Lock()
+        self._building = threading.Lock()
+        self._built: dict[tuple[str, ...], bool] = {}
+        self._contents = cache(lambda file: sha256((root / file).read_bytes()).hexdigest())
+
+    def run(self, stage: Stage) -> Outcome:
+        """Run a stage, unless it has passed with equal inputs or cannot run here."""
+        for program in stage.needs:
+            if shutil.which(program) is None:
+                return Outcome(stage, f"skipped: {program} is not installed", skipped=1)
+        record = self._record(stage)
+        if record is not None and record.exists():
+            return Outcome(stage, "skipped: passed before with the same inputs")
+        if not self._build(stage):
+            return Outcome(stage, "failed: its environment cannot be built", failed=1)
+        outcome, output = _run(stage, self._root)
+        with self._printing:
+            print(f"\n===== {stage.name}\n{output}", flush=True)
+        if record is not None and outcome.state == "passed" and not outcome.skipped:
+            record.parent.mkdir(parents=True, exist_ok=True)
+            record.write_text(json.dumps({"stage": stage.name, "passed": outcome.passed}) + "\n")
+        return outcome
+
+    def files(self, stage: Stage) -> frozenset[str]:
+        """The files that a stage depends on."""
+        left = {file for path in stage.but for file in self._inputs.under(path)}
+        tests = {file for path in stage.paths for file in self._inputs.under(path)}
+        read = {file for folder in stage.reads for file in self._inputs.under(folder)}
+        read |= {file for file in self._inputs.files if file.endswith(stage.endings)}
+        return self._inputs.of(tests - left) | read | {*SHARED}
+
+    def _record(self, stage: Stage) -> Path | None:
+        if self._records is None:
+            return None
+        parts = [repr(stage), *_surroundings(), self._packages(stage)]
+        parts += [f"{file} {self._contents(file)}" for file in sorted(self.files(stage))]
+        digest = sha256("\n".join(parts).encode()).hexdigest()
+        return self._records / f"{digest}.json"
+
+    def _build(self, stage: Stage) -> bool:
+        """Build the environment of a stage, unless that has been tried."""
+        with self._building:
+            if stage.builds not in self._built:
+                command = ["make", "--no-print-directory", *stage.builds]
+                built = subprocess.run(command, cwd=self._root, check=False)
+                self._built[stage.builds] = built.returncode == 0
+            return self._built[stage.builds]
+
+
+def _run(stage: Stage, root: Path) -> tuple[Outcome, str]:
+    """Run the tests or the command of a stage; what it printed."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results.xml"
+        command = list(stage.command)
+        if not command:
+            command = [f"{stage.venv}/bin/pytest", "-p", "no:cacheprovider", *_PATIENT]
+            command += [f"--junit-xml={results}", *stage.options, *stage.paths]
+            command += [f"--ignore={path}" for path in stage.but]
+            command += ["-o", "norecursedirs=.*"]
+        done = subprocess.run(
+            command,
+            cwd=root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        seconds = time.monotonic() - began
+        counts = {"tests": 0, "skipped": 0, "failures": 0, "errors": 0}
+        if results.exists():
+            for suite in Xml.parse(results).iter("testsuite"):
+                counts = {name: counts[name] + int(suite.get(name, 0)) for name in counts}
+    failed = counts["failures"] + counts["errors"] or int(done.returncode != 0)
+    outcome = Outcome(
+        stage,
+        "failed" if done.returncode else "passed",
+        seconds,
+        max(counts["tests"] - counts["skipped"] - failed, 0),
+        counts["skipped"],
+        failed if done.returncode else 0,
+    )
+    return outcome, done.stdout
+
+
+@cache
+def _surroundings() -> tuple[str, ...]:
+    """What tests find around them: the system, the kind of processor, programs and Python."""
+    found = [platform.platform(), platform.machine(), sys.version]
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        kind = re.compile(r"^(?:model name|flags|Features)\s*:.*$", re.MULTILINE)
+        found += sorted(set(kind.findall(information.read_text())))
+    if shutil.which("dpkg-query"):
+        command = ["dpkg-query", "--show", *PROGRAMS]
+        found.append(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    return tuple(found)
+
+
+def chosen_packages(stage: Stage) -> str:
+    """The versions that an installation chooses now, also where nothing has been installed yet."""
+    return _resolved(stage.python)
+
+
+@cache
+def _resolved(python: str) -> str:
+    projects = ["clients/python/pyproject.toml", "clients/tensorflow/pyproject.toml"]
+    extras = ["--extra=test"] if python else ["--extra=dev", "--extra=cli"]
+    command = [".venv/bin/uv", "pip", "compile", "--quiet", "--no-header", "--no-annotate"]
+    command += [*extras, f"--python={python or '.venv/bin/python'}", "pyproject.toml", *projects]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"No stage is skipped: versions cannot be resolved.\n{done.stderr}", flush=True)
+        return str(time.time_ns())
+    return done.stdout
+
+
+def other_pythons() -> Iterator[tuple[str, str]]:
+    """Other versions of Python, and for each the first interpreter that can create environments."""
+    for version in ("3.12", "3.13", "3.14"):
+        found = [shutil.which(f"python{version}")]
+        installed = Path.home() / ".pyenv/versions"
+        found += map(str, sorted(installed.glob(f"{version}.*/bin/python{version}")))
+        for python in filter(None, found):
+            command = [python, "-c", "import ensurepip, venv"]
+            if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+                yield version, python
+                break
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the stages; 0 if none has failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--records", type=Path, help="the folder of records; without it, run all")
+    parser.add_argument("--only", action="append", default=[], help="run this stage alone")
+    parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--list", action="store_true", help="name the stages, and stop")
+    parser.add_argument("--of", metavar="FILE", help="name those that depend on a file, and stop")
+    options = parser.parse_args(arguments)
+    chosen = [
+        one for one in stages(dict(other_pythons())) if one.name in options.only or not options.only
+    ]
+    runner = Runner(ROOT, options.records, chosen_packages)
+    if options.list or options.of:
+        for stage in chosen:
+            if options.list or options.of in runner.files(stage):
+                print(stage.name)
+        return 0
+    began = time.monotonic()
+    outcomes = []
+    with ThreadPoolExecutor(options.at_once) as pool:
+        running = [pool.submit(runner.run, stage) for stage in chosen]
+        outcomes = [future.result() for future in as_completed(running)]
+    print("\n===== stages", *outcomes, sep="\n")
+    return _conclude(outcomes, time.monotonic() - began)
+
+
+def _conclude(outcomes: Iterable[Outcome], seconds: float) -> int:
+    """Print the sum as pytest prints its own, and give the exit status."""
+    total: Mapping[str, int] = {
+        name: sum(getattr(outcome, name) for outcome in outcomes)
+        for name in ("failed", "passed", "skipped")
+    }
+    counts = ", ".join(f"{count} {name}" for name, count in total.items() if count)
+    print(f"===== {counts or 'nothing ran'} in {seconds:.2f}s =====", flush=True)
+    return int(total["failed"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

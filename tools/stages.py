@@ -1,0 +1,112 @@
+"""The stages of all tests: which folders, in which environment, with which programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+_GPU = ("tests/engine/backends/cupy", "tests/engine/backends/nvptx")
+_THOROUGH = ("--effort=thorough",)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Tests that one process of pytest runs, or another command."""
+
+    name: str
+    #: Test files and folders. With what they import, they are the stage's inputs.
+    paths: tuple[str, ...]
+    #: Those below them that belong to other stages.
+    but: tuple[str, ...] = ()
+    options: tuple[str, ...] = _THOROUGH
+    #: The command of a stage without pytest.
+    command: tuple[str, ...] = ()
+    #: Files that it reads: folders, and the ends of names.
+    reads: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
+    #: The targets of make that build its environment, the folder of that, the other interpreter.
+    builds: tuple[str, ...] = ("environment",)
+    venv: str = ".venv"
+    python: str = ""
+    #: Programs that it needs. Without one, the stage is skipped.
+    needs: tuple[str, ...] = ()
+
+
+def stages(pythons: Mapping[str, str]) -> list[Stage]:
+    """All stages, those that take longest first; ``pythons`` are other interpreters by version."""
+    tensorflow, page = "tests/clients/tensorflow", ("page-tools", "environment")
+    apart = ("tests/clients/adapters", "tests/clients/display", tensorflow)
+    tracing = ("tests/clients/tracing", "tests/clients/command", "tests/clients/optimization")
+    wire = ("tests/service/routes", "tests/service/wire")
+    return [
+        Stage("containers", ("tests/containers",), needs=("podman", "buildah", "mmdebstrap")),
+        Stage("fleets", ("tests/fleet",)),
+        _engine("operations", "ops"),
+        Stage("GPU on the CPU", _GPU),
+        _engine("machine code", "backends", but=_GPU),
+        _engine("recording", "record"),
+        _engine("kernels and passes", "kernels optimize dataflow sharding explain"),
+        _engine("derivatives and solvers", "autodiff compile dialects frontends prelude solvers"),
+        Stage("engine: queries", ("tests/engine/recorded", *_modules("tests/engine"))),
+        *_backends(),
+        *_pythons(pythons, tensorflow),
+        Stage("TensorFlow's names", (tensorflow,)),
+        Stage("SDK", ("tests/clients",), but=(*apart, *tracing)),
+        Stage("recorder, command, optimisation", tracing),
+        Stage("adapters", ("tests/examples", *apart[:2])),
+        Stage("service", ("tests/service", "tests/cluster"), but=wire),
+        Stage("routes and wire", wire),
+        Stage("page", ("tests/browser",), builds=page, needs=("chromium", "node")),
+        Stage("guide", ("tests/guide",), reads=("docs",), needs=("chromium",)),
+        Stage("generated clients", ("tests/generators",), builds=("generators", "environment")),
+        Stage("documents", ("tests/docs", *_modules("tests")), endings=("",)),
+        Stage("distributions", ("tests/deploy",)),
+        Stage("contract", ("tests/contract", "tests/semantics")),
+        Stage("benchmarks", ("tests/benchmarks",)),
+        Stage(
+            "types and style",
+            (),
+            command=("make", "--no-print-directory", "check"),
+            endings=(".py", ".pyi", ".gw", "pyproject.toml", "Makefile"),
+        ),
+        Stage(
+            "fuzzing", ("fuzz",), command=("make", "--no-print-directory", "fuzz", "FUZZ_SECONDS=2")
+        ),
+    ]
+
+
+def _engine(name: str, folders: str, but: Sequence[str] = ()) -> Stage:
+    paths = tuple(f"tests/engine/{folder}" for folder in folders.split())
+    return Stage(f"engine: {name}", paths, but=tuple(but))
+
+
+def _backends() -> list[Stage]:
+    """The tests that reach code which only the other backends have."""
+    return [
+        Stage("reference backend", ("tests/engine/recorded",), options=("--backend=reference",)),
+        Stage("native backend", ("tests/engine/recorded",), options=("--backend=native",)),
+    ]
+
+
+def _pythons(pythons: Mapping[str, str], tensorflow: str) -> list[Stage]:
+    """The SDK with other Pythons: the newest runs TensorFlow's names, too."""
+    newest = max(pythons, key=lambda version: int(version.split(".")[1]), default=None)
+    return [
+        Stage(
+            f"SDK with Python {version}",
+            ("tests/clients",),
+            but=("tests/clients/adapters", *([] if version == newest else [tensorflow])),
+            options=("--effort=quick",),
+            builds=(f"PYTHON={python}", "sdk-environment"),
+            venv=f".venv-{Path(python).name}",
+            python=python,
+        )
+        for version, python in pythons.items()
+    ]
+
+
+def _modules(folder: str) -> tuple[str, ...]:
+    """The test modules directly in a folder."""
+    return tuple(f"{folder}/{path.name}" for path in sorted((ROOT / folder).glob("test_*.py")))
