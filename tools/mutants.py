@@ -192,7 +192,7 @@ def judge_all(tree: Path, command: list[str], told: argparse.Namespace) -> None:
 
 def say(title: str, *lines: str) -> None:
     """Print a title with lines below it."""
-    print(title, *[line.strip() for line in lines], sep="\n    ", flush=True)  # noqa: T201
+    print(title, *[line.strip() for line in lines], sep="\n    ", flush=True)
 
 
 if __name__ == "__main__":
