@@ -11,8 +11,9 @@ import msgpack
 import numpy as np
 import pytest
 from gradwire_service.jobs import Jobs
+from gradwire_service.routes.jobs import Events
 from gradwire_service.settings import Settings
-from gradwire_service.store import open_store
+from gradwire_service.store import Key, open_store
 from scipy.optimize import rosen
 
 from tests.clock import ClockLoop, loop_clock
@@ -29,6 +30,12 @@ ENDLESS = {
     "method": "sgd",
     "options": {"learning_rate": 1e-9, "maxiter": 10**9},
 }
+
+
+#: Time moves as soon as the event loop only waits for it.
+on_clock_loop = pytest.mark.parametrize(
+    "anyio_backend", [("asyncio", {"loop_factory": ClockLoop})], ids=["clock"]
+)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +108,7 @@ async def test_a_long_run_becomes_a_job(served, processes):
         assert (gone.status_code, gone.json()["code"]) == (404, "unknown_job")
 
 
-@pytest.mark.parametrize("anyio_backend", [("asyncio", {"loop_factory": ClockLoop})], ids=["clock"])
+@on_clock_loop
 async def test_a_run_is_waited_for_as_long_as_is_said(served):
     clock = loop_clock()
     async with served(clock=clock, now=clock, job_wait_ms=10_000) as client:
@@ -239,6 +246,23 @@ async def test_events_end_with_the_job_and_can_be_resumed(served, processes):
         assert done_later == done | {"expires_at": done_later["expires_at"]}
         refused = await client.get(f"{path}/events", headers={"last-event-id": "x"})
         assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+
+
+@on_clock_loop
+async def test_a_stream_without_events_is_kept_open(served):
+    clock = loop_clock()
+    async with served(clock=clock, now=clock, job_processes=1) as client:
+        for _ in range(2):
+            begun = await client.post("/v1/minimize", json=ENDLESS | {"background": True})
+        state = client._transport.app.state
+        key = Key("jobs", sha256(b"").hexdigest(), begun.json()["id"])
+        events = Events(state.runs, state.capacity, clock).of(key, 0)  # ASGITransport would hold it
+        assert (await anext(events)).startswith(b"retry: ")
+        for _ in range(2):
+            began = clock()
+            assert await anext(events) == b":\n\n"
+            assert 15 < clock() - began < 15.5
+        await events.aclose()
 
 
 async def test_events_of_unknown_jobs_are_problems(served):
