@@ -65,7 +65,7 @@ def _settle_environment() -> None:
     for name in list(os.environ):
         if name in FOREIGN or (name.startswith(PREFIXES) and name not in KEPT):
             del os.environ[name]
-    os.environ.update(TZ="UTC", TERM="dumb", PYTHONUTF8="1")
+    os.environ.update(TZ="UTC", TERM="dumb")
     for name in ("NO_PROXY", "no_proxy"):  # tests in containers download by a proxy
         os.environ[name] = ",".join(filter(None, (HERE, os.environ.get(name))))
     for name in FOLDERS:

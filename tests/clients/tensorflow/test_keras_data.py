@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import locale
 import pickle
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +144,19 @@ def test_a_model_is_drawn_or_graphviz_is_named(tmp_path):
     else:
         tf.keras.utils.plot_model(model, tmp_path / "model.svg")
         assert "last" in (tmp_path / "model.svg").read_text()
+
+
+@pytest.mark.skipif(bool(sys.flags.utf8_mode), reason="all files are UTF-8 in this mode of Python")
+def test_texts_are_utf8_in_any_locale(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+    (tmp_path / "datasets").mkdir()
+    (tmp_path / "datasets/imdb_word_index.json").write_text('{"é": 3}', encoding="utf-8")
+    before = locale.setlocale(locale.LC_CTYPE)
+    locale.setlocale(locale.LC_CTYPE, "C")
+    try:
+        found = tf.keras.datasets.imdb.get_word_index()
+        tf.print("é", output_stream=f"file://{tmp_path}/printed")
+    finally:
+        locale.setlocale(locale.LC_CTYPE, before)
+    assert found == {"é": 3}
+    assert (tmp_path / "printed").read_text(encoding="utf-8") == "é\n"

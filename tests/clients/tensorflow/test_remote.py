@@ -7,6 +7,8 @@ import pickle
 import re
 import threading
 from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 import gradwire
 import gradwire.tf as tf
@@ -71,14 +73,23 @@ def lose(service_url: str, key: str) -> int:
     return len(refs)
 
 
+@cache
+def undisturbed() -> tuple[list[float], dict[int, list[Any]]]:
+    """The losses of 30 steps, and the weights after some numbers of steps."""
+    training, weights = Training(), {}
+    for count in (7, 20, 30):
+        training.steps(count - len(training.losses))
+        weights[count] = training.weights()
+    return training.losses, weights
+
+
 def test_training_is_that_with_values(monkeypatch):
-    training = Training()
-    losses, weights = training.steps(30), training.weights()
+    losses, weights = undisturbed()
     monkeypatch.setattr(fetching, "KEPT_BYTES", 1 << 40)
     other = Training()
     assert other.steps(30) == pytest.approx(losses, rel=1e-6)
     assert losses[-1] < losses[0]
-    for found, expected in zip(weights, other.weights(), strict=True):
+    for found, expected in zip(weights[30], other.weights(), strict=True):
         assert np.allclose(found, expected, rtol=1e-5, atol=1e-7)
 
 
@@ -86,8 +97,8 @@ def test_a_step_sends_the_batch_and_not_the_weights(transferred):
     training = Training()
     training.steps(3)
     transferred.clear()
-    training.steps(40)
-    assert [method for method, _, _ in transferred] == ["POST"] * 40
+    training.steps(15)
+    assert [method for method, _, _ in transferred] == ["POST"] * 15
     batch = BATCH * INPUTS * 4 + BATCH * 4
     assert max(sent + received for _, sent, received in transferred) < 1.5 * batch
 
@@ -97,10 +108,10 @@ def test_with_copies_a_step_is_less_than_two_batches(transferred, monkeypatch):
     training.steps(3)
     monkeypatch.setattr(remote, "MOST_REMEMBERED_BYTES", 0)
     transferred.clear()
-    training.steps(60)
+    training.steps(30)
     batch = BATCH * INPUTS * 4 + BATCH * 4
     assert any(method == "GET" for method, _, _ in transferred)
-    assert sum(sent + received for _, sent, received in transferred) < 60 * 2 * batch
+    assert sum(sent + received for _, sent, received in transferred) < 30 * 2 * batch
 
 
 def test_what_the_service_has_does_not_grow(stored):
@@ -108,8 +119,8 @@ def test_what_the_service_has_does_not_grow(stored):
     before, training = stored(), Training()
     training.steps(5)
     counts = []
-    for _ in range(30):
-        training.steps(10)
+    for _ in range(20):
+        training.steps(5)
         counts.append(stored() - before)
     # Values, moments and gradients of one variable: of this step, and of the one before.
     assert max(counts) <= 2 * 4
@@ -124,7 +135,7 @@ def test_what_is_remembered_is_bounded(monkeypatch):
     training = Training()
     session = remote._session(gradwire.defaults.default_client())
     remembered = []
-    for _ in range(60):
+    for _ in range(25):
         training.steps(1)
         requests = [result.request for result in list(session.results.values())]
         remembered += [each.remembered_bytes for each in requests if each is not None]
@@ -139,20 +150,18 @@ def test_what_is_lost_is_computed_again(service_url, new_client, when):
     training.steps(when)
     assert lose(service_url, new_client) >= 4
     training.steps(20 - when)
-    expected = Training()
-    assert training.losses == pytest.approx(expected.steps(20), rel=1e-5)
-    for found, value in zip(training.weights(), expected.weights(), strict=True):
+    losses, weights = undisturbed()
+    assert training.losses == pytest.approx(losses[:20], rel=1e-5)
+    for found, value in zip(training.weights(), weights[20], strict=True):
         # Repeated requests may differ in last digits, which Adam amplifies: a step is 1e-3.
         assert np.allclose(found, value, rtol=1e-4, atol=1e-5)
 
 
 def test_what_is_lost_is_computed_again_where_it_is_read(service_url, new_client):
-    training, expected = Training(), Training()
+    training, (_, weights) = Training(), undisturbed()
     training.steps(7)
-    expected.steps(7)
-    weights = expected.weights()
     lose(service_url, new_client)
-    for found, value in zip(training.weights(), weights, strict=True):
+    for found, value in zip(training.weights(), weights[7], strict=True):
         assert np.allclose(found, value, rtol=1e-4, atol=1e-6)
 
 
@@ -167,7 +176,7 @@ def test_what_is_lost_is_computed_from_the_last_copies(
     training.steps(1)
     requests = [method for method, _, _ in transferred].count("POST")
     assert 2 < requests < 20  # not from the first step on
-    assert training.losses == pytest.approx(Training().steps(26), rel=1e-5)
+    assert training.losses == pytest.approx(undisturbed()[0][:26], rel=1e-5)
 
 
 def test_a_service_that_loses_all_at_once_is_sent_values(service_url, new_client, monkeypatch):
@@ -184,7 +193,7 @@ def test_a_service_that_loses_all_at_once_is_sent_values(service_url, new_client
     with monkeypatch.context() as patched:
         patched.setattr(Exchange, "receive", losing)
         training.steps(4)
-    assert training.losses == pytest.approx(Training().steps(9), rel=1e-5)
+    assert training.losses == pytest.approx(undisturbed()[0][:9], rel=1e-5)
 
 
 def test_after_a_loss_nothing_stays_for_a_while(service_url, new_client, transferred):
@@ -216,7 +225,7 @@ def test_results_expire_and_are_computed_again(monkeypatch):
         training.steps(5)
         threading.Event().wait(1.2)
         training.steps(5)
-        assert training.losses == pytest.approx(Training().steps(10), rel=1e-5)
+        assert training.losses == pytest.approx(undisturbed()[0][:10], rel=1e-5)
         gc.collect()
         assert float(tf.reduce_sum(tf.ones(3))) == 3.0  # nothing of it is left for other tests
 
@@ -303,6 +312,6 @@ def test_threads_train_side_by_side():
         thread.start()
     for thread in threads:
         thread.join()
-    expected = Training().steps(10)
+    expected = undisturbed()[0][:10]
     assert all(losses == pytest.approx(expected, rel=1e-6) for losses in found.values())
     assert len(found) == 3

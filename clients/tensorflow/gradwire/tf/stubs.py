@@ -80,7 +80,7 @@ def print(
     """Print values, of large tensors a few from both ends of each axis."""
     text = sep.join(_shown(each, summarize) for each in inputs) + end
     if isinstance(output_stream, str) and output_stream.startswith("file://"):
-        with open(output_stream.removeprefix("file://"), "a") as file:  # noqa: PTH123
+        with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:  # noqa: PTH123
             file.write(text)
     elif hasattr(output_stream, "write"):
         output_stream.write(text)

@@ -66,7 +66,7 @@ def _array(content: bytes) -> Any:
 def word_index(name: str, path: str) -> dict[str, int]:
     """The rank of each word of a data set."""
     file = Path(get_file(path, f"{ORIGIN}{name}_word_index.json"))
-    found: dict[str, int] = json.loads(file.read_text())
+    found: dict[str, int] = json.loads(file.read_text(encoding="utf-8"))
     return found
 
 
