@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from functools import partial
 from time import monotonic
 from types import FrameType
@@ -49,11 +50,13 @@ class Server(uvicorn.Server):
         capacity: Capacity,
         drain_seconds: float,
         heartbeat: Heartbeat | None,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         super().__init__(config)
         self._capacity = capacity
         self._drain_seconds = drain_seconds
         self._heartbeat = heartbeat
+        self._clock = clock
         self._refuse_from = math.inf
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -61,7 +64,7 @@ class Server(uvicorn.Server):
         if self._capacity.draining or sig == signal.SIGINT:
             self.should_exit = True
         self._capacity.draining = True
-        self._refuse_from = monotonic() + self._drain_seconds
+        self._refuse_from = self._clock() + self._drain_seconds
 
     async def on_tick(self, counter: int) -> bool:
         """Called ten times a second; true to stop now."""
@@ -69,8 +72,8 @@ class Server(uvicorn.Server):
             self._heartbeat.beat()
         if self._capacity.draining:
             if self._refuse_from == math.inf:  # by itself: it has failed
-                self._refuse_from = monotonic() + self._drain_seconds
-            if monotonic() >= self._refuse_from:
+                self._refuse_from = self._clock() + self._drain_seconds
+            if self._clock() >= self._refuse_from:
                 self._capacity.refusing = True
                 self.should_exit |= self._capacity.in_flight == 0
         return await super().on_tick(counter)

@@ -40,7 +40,7 @@ def test_freed_memory_pages_are_reused():
     found = {}
     for mode in "kept", "given back":
         command = [sys.executable, "-c", FAULTS, mode]
-        done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, check=True, text=True)
         found[mode] = float(done.stdout)
     assert found["kept"] < 20
     assert found["kept"] < found["given back"]

@@ -141,8 +141,6 @@ async def test_invalid_arrays_are_refused(client, value, pointer):
         ("y = '" + ECHO * 1000 + "' + x", "bad_argument"),
         ("zeros((100000, 100000))", "over_budget"),
         ("ones(1000000000)", "over_budget"),
-        # which of the two comes first depends on the machine, so the timeout is short
-        ("y = x\nfor i in range(1000000000): y = y * 2", ("over_budget", "deadline_exceeded")),
         ("2 ** 3 ** 4 ** 5 ** 6", "bad_argument"),
         ("10 ** 10 ** 10", "bad_argument"),
         ("1 << 10000000000", "bad_argument"),
@@ -152,17 +150,23 @@ async def test_invalid_arrays_are_refused(client, value, pointer):
     ],
 )
 async def test_programs_with_errors_are_refused(client, program, code):
-    timeout_ms = 10_000 if isinstance(code, str) else 300
-    request = {"program": program, "variables": {"x": [1.0, 2.0]}, "timeout_ms": timeout_ms}
+    request = {"program": program, "variables": {"x": [1.0, 2.0]}}
     response = await post(client, request)
-    assert response.status_code in (413, 422, 504), response.text[:300]
-    codes = (code,) if isinstance(code, str) else code
-    assert response.json()["code"] in codes
-    document = problem(response, response.json()["code"])
+    assert response.status_code in (413, 422), response.text[:300]
+    document = problem(response, code)
     if document["code"] == "syntax_error":
         assert document["node"]["line"] >= 1
         assert document["node"]["column"] >= 1
         assert document["pointer"] == "/program"
+
+
+async def test_an_endless_loop_is_refused_at_the_deadline(client):
+    """Or for the budget: which of the two comes first depends on the machine."""
+    program = "y = x\nfor i in range(1000000000): y = y * 2"
+    request = {"program": program, "variables": {"x": 1.0}, "timeout_ms": 100}
+    response = await post(client, request)
+    code = "deadline_exceeded" if response.status_code == 504 else "over_budget"
+    problem(response, code)
 
 
 async def test_a_syntax_error_has_line_and_column(client):
@@ -211,7 +215,7 @@ async def test_graphs_with_errors_are_refused(client, request_, code):
 async def test_a_long_chain_of_nodes_is_computed(client):
     nodes = [{"id": "n0", "op": "multiply", "args": ["x", 1.0]}]
     nodes += [{"id": f"n{i}", "op": "add", "args": [f"n{i - 1}", 0.5]} for i in range(1, 30_000)]
-    request = {**graph(*nodes, outputs="n29999"), "variables": {"x": 2.0}, "timeout_ms": 60_000}
+    request = {**graph(*nodes, outputs="n29999"), "variables": {"x": 2.0}}
     response = await post(client, request)
     assert response.status_code == 200, response.text[:300]
     assert response.json()["gradients"] == {"x": 1.0}

@@ -4,12 +4,12 @@ import json
 import os
 import signal
 import socket
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from importlib.util import find_spec
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from threading import Event
 from typing import NamedTuple
 
 import httpx
@@ -18,7 +18,11 @@ from gradwire_service import __version__
 from gradwire_service.__main__ import main
 
 from tests.fleet.processes import free_port
+from tests.processes import until
 from tests.service.forked import forked
+
+#: Without worker processes, which take a while to start.
+ONE = ("--processes", "0")
 
 
 class Started(NamedTuple):
@@ -35,7 +39,7 @@ class Started(NamedTuple):
 
     def ended(self):
         """Wait until it has ended; gives its status."""
-        self.process.join(30)
+        self.process.join()
         return self.process.exitcode
 
 
@@ -51,33 +55,29 @@ def start(tmp_path):
             process = forked(command, log, arguments=arguments)
             stack.callback(process.join)
             stack.callback(process.kill)
-            client = stack.enter_context(httpx.Client(base_url=f"http://127.0.0.1:{port}"))
-            end = time.monotonic() + 60
-            while True:
+            client = stack.enter_context(
+                httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=None)
+            )
+
+            def listens():
+                assert process.is_alive(), log.read_text()
                 try:
-                    client.get("/readyz")
+                    client.get("/healthz")
                 except httpx.ConnectError:
-                    assert process.is_alive(), log.read_text()
-                    assert time.monotonic() < end
-                    time.sleep(0.02)
-                else:
-                    return Started(process, client, log)
+                    return False
+                return True
+
+            until(listens)
+            return Started(process, client, log)
 
         yield start
 
 
-@pytest.fixture
-def service(start):
-    return start("--drain-seconds", "1", "--log-level", "warning")
-
-
-def awaited(ask, right):
-    """The first response for which ``right`` is true, requested repeatedly."""
-    end = time.monotonic() + 30
-    while not right(response := ask()):
-        assert time.monotonic() < end, response.text
-        time.sleep(0.02)
-    return response
+def awaited(client, path, right):
+    """The first response at this path for which ``right`` is true."""
+    found: list[httpx.Response] = []
+    until(lambda: right(found.append(client.get(path)) or found[-1]))
+    return found[-1]
 
 
 def refuses(response):
@@ -87,53 +87,66 @@ def refuses(response):
 
 @pytest.mark.skipif(find_spec("cupy") is not None, reason="there may be a GPU")
 def test_without_a_gpu_the_service_says_why_and_ends(start):
-    service = start("--backend", "cupy", "--processes", "1", "--drain-seconds", "2")
+    service = start("--backend", "cupy", "--processes", "1", "--drain-seconds", "600")
 
     def told(response):
         return refuses(response) and response.json()["code"] == "draining"
 
-    response = awaited(lambda: service.client.get("/readyz"), told)
+    response = awaited(service.client, "/readyz", told)
     assert "the GPU cannot be used: CuPy cannot be imported" in response.json()["detail"]
     evaluation = {"program": "1 + 1"}
     assert service.client.post("/v1/evaluate", json=evaluation).status_code == 200
+    service.send(signal.SIGTERM)  # or it would go on for ten minutes
     assert service.ended() == 1
     assert "CuPy cannot be imported" in service.log.read_text()
 
 
-def test_after_sigterm_work_finishes_while_readyz_is_503(service):
-    client = service.client
-    request = {"program": "while True: pass\nx", "variables": {"x": 1.0}, "timeout_ms": 3000}
-    with ThreadPoolExecutor() as threads:
-        answers = threads.submit(client.post, "/v1/gradient", json=request, timeout=30)
-        awaited(lambda: client.get("/metrics"), lambda told: "gradwire_in_flight 1.0" in told.text)
-        service.send(signal.SIGTERM)
-        awaited(lambda: client.get("/readyz"), refuses)
-        assert client.get("/healthz").status_code == 200
-        evaluation = {"program": "1 + 1"}
-        assert client.post("/v1/evaluate", json=evaluation).status_code == 200
-        refused = awaited(lambda: client.post("/v1/evaluate", json=evaluation), refuses)
-        assert refused.json()["code"] == "draining"
-        assert refused.headers["retry-after"]
-        assert service.process.is_alive()
-        assert answers.result().json()["code"] == "deadline_exceeded"
+EVALUATION = {"program": "1 + 1"}
+
+
+def test_after_sigterm_work_is_accepted_while_readyz_is_503(start):
+    service = start("--drain-seconds", "600", "--log-level", "warning")
+    service.send(signal.SIGTERM)
+    awaited(service.client, "/readyz", refuses)
+    assert service.client.get("/healthz").status_code == 200
+    assert service.client.post("/v1/evaluate", json=EVALUATION).status_code == 200
+    service.send(signal.SIGTERM)
     assert service.ended() == 0
     assert service.log.read_text() == ""
 
 
-@pytest.mark.parametrize("sent", [[signal.SIGINT], [signal.SIGTERM, signal.SIGTERM]])
-def test_an_idle_process_stops_at_once(start, sent):
-    service = start("--drain-seconds", "600")
-    for signal_ in sent:
-        service.send(signal_)
-        time.sleep(0.05)
+def test_after_that_work_is_refused_and_what_has_begun_is_answered(start):
+    service, hold = start(*ONE, "--drain-seconds", "0", "--body-timeout-seconds", "3600"), Event()
+    client, content = service.client, json.dumps(EVALUATION).encode()
+
+    def body():
+        yield content[:5]
+        hold.wait()
+        yield content[5:]
+
+    headers = {"content-type": "application/json", "content-length": str(len(content))}
+    with ThreadPoolExecutor() as threads:
+        begun = threads.submit(client.post, "/v1/evaluate", content=body(), headers=headers)
+        awaited(client, "/metrics", lambda response: "gradwire_in_flight 1.0" in response.text)
+        service.send(signal.SIGTERM)
+        awaited(client, "/readyz", refuses)
+        until(lambda: refuses(client.post("/v1/evaluate", json=EVALUATION)))
+        refused = client.post("/v1/evaluate", json=EVALUATION)
+        assert refused.json()["code"] == "draining"
+        assert refused.headers["retry-after"]
+        hold.set()
+        assert begun.result().json()["outputs"] == 2
     assert service.ended() == 0
 
 
 @pytest.mark.parametrize(
-    ("proxies", "client"), [("127.0.0.0/8", "192.0.2.1"), ("10.0.0.0/8", "127.0.0.1")]
+    ("proxies", "client", "processes"),
+    [("127.0.0.0/8", "192.0.2.1", "0"), ("10.0.0.0/8", "127.0.0.1", "1")],
 )
-def test_forwarded_addresses_are_only_trusted_from_proxies(start, proxies, client):
-    options = ["--proxies", proxies, "--log-client-addresses", "true", "--log-format", "json"]
+def test_forwarded_addresses_are_only_trusted_from_proxies(start, proxies, client, processes):
+    """And a process that is interrupted stops at once."""
+    options = ["--processes", processes, "--drain-seconds", "600"]
+    options += ["--proxies", proxies, "--log-client-addresses", "true", "--log-format", "json"]
     service = start(*options)
     service.client.get("/v1/limits", headers={"x-forwarded-for": "192.0.2.1"})
     service.send(signal.SIGINT)
@@ -145,10 +158,10 @@ def test_forwarded_addresses_are_only_trusted_from_proxies(start, proxies, clien
 
 def test_a_port_in_use_is_reported_with_a_hint(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        arguments = ["serve", "--port", str(taken.getsockname()[1])]
+        arguments = ["serve", *ONE, "--port", str(taken.getsockname()[1])]
         command = "from gradwire_service.__main__ import main; main(arguments)"
         process = forked(command, tmp_path / "log", arguments=arguments)
-        process.join(60)
+        process.join()
     assert process.exitcode == 2
     told = (tmp_path / "log").read_text()
     assert "address already in use" in told

@@ -375,6 +375,17 @@ def test_a_client_waiting_for_100_continue_does_not_time_out(serving):
     assert everything(connection).endswith(b"\r\n\r\na")
 
 
+def test_a_head_behind_requests_in_progress_does_not_time_out(serving):
+    served = serving(header_timeout_seconds=5)
+    connection = sent_part(served, SLOW * 2 + NOTHING[:20])
+    for _ in range(9):
+        served.check(4)
+    served.release()
+    until(lambda: not served.waiting)
+    connection.sendall(NOTHING[20:-2] + b"Connection: close\r\n\r\n")
+    assert statuses(everything(connection)) == [200, 200, 204]
+
+
 @pytest.mark.parametrize("more", [b"", b"Connection: close\r\n"])
 def test_connections_of_slow_readers_are_closed(serving, more):
     served = serving(send_timeout_seconds=5)
