@@ -45,16 +45,9 @@ _BROWSER_FLAGS = (
     "disable-domain-reliability",
     "disable-features=NetworkTimeServiceQuerying,OptimizationHints",
 )
-#: Hosts that the browser itself contacts for any page: for the time and for updates.
-_BROWSERS_OWN = frozenset(
-    {
-        "accounts.google.com",
-        "clients2.google.com",
-        "optimizationguide-pa.googleapis.com",
-        "redirector.gvt1.com",
-        "update.googleapis.com",
-    }
-)
+#: A request in the browser's log that a page has made; those of the browser itself, for the time,
+#: updates and much else, have no origin.
+_REQUEST = re.compile(r'"initiator":"https?://[^"]*"[^\n]*?"url":"((?:https?|wss?)://[^"]*)"')
 
 
 class Found(NamedTuple):
@@ -136,7 +129,7 @@ async def crawl(client: httpx.AsyncClient, pages: list[str]) -> Found:
 
 
 async def browsed(binary: str, address: str, folder: Path) -> tuple[str, set[str]]:
-    """The page as a browser shows it, and every address that the browser requested."""
+    """The page as a browser shows it, and every address that it requested."""
     log = folder / "net.json"
     browser = await asyncio.create_subprocess_exec(
         binary,
@@ -150,9 +143,8 @@ async def browsed(binary: str, address: str, folder: Path) -> tuple[str, set[str
         stderr=asyncio.subprocess.DEVNULL,
     )
     shown, _ = await browser.communicate()
-    asked = re.findall(r'"url":"((?:https?|wss?)://[^"]*)"', log.read_text(errors="replace"))
-    by_page = {one for one in asked if urlsplit(one).hostname not in _BROWSERS_OWN}
-    return shown.decode(errors="replace"), by_page
+    asked = _REQUEST.findall(log.read_text(errors="replace"))
+    return shown.decode(errors="replace"), {*asked}
 
 
 def has_route() -> bool:
