@@ -17,7 +17,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--effort``, ``--explore`` and ``--backend``."""
+    """Add ``--effort``, ``--explore``, ``--backend`` and ``--gpu``."""
     parser.addoption(
         "--effort",
         choices=sorted(effort.EXAMPLES),
@@ -35,6 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="numpy",
         help="what computes where tests of the engine name no backend: numpy, reference, native",
     )
+
+    parser.addoption("--gpu", action="store_true", help="run the tests that need a GPU, too")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -59,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--backend") != "numpy":
         _compute_with(config.getoption("--backend"))
     config.addinivalue_line("markers", "rule(*numbers): tests these rules of semantics/rules.json")
-    config.addinivalue_line("markers", "gpu: needs an NVIDIA GPU and CuPy, and is skipped without")
+    config.addinivalue_line("markers", "gpu: needs an NVIDIA GPU and CuPy; runs with --gpu")
     config.addinivalue_line("markers", "generated: says something of code that backends generate")
     config.addinivalue_line(
         "markers", "thorough: costs much or proves much again: not in a quick run"
@@ -86,6 +88,8 @@ def pytest_sessionstart() -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the tests of this run's effort."""
+    if not config.getoption("--gpu"):
+        _keep(config, items, [item for item in items if item.get_closest_marker("gpu") is None])
     if config.getoption("--explore") is not None:
         _keep(config, items, [item for item in items if exploring.draws(item)])
     if effort.effort == "quick":
