@@ -145,7 +145,9 @@ def test_clients_in_python_run(service_url):
     assert blocks
     for block in blocks:
         program = block.replace("http://127.0.0.1:8000", service_url)
-        subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-"], input=program.encode(), check=True, capture_output=True
+        )
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")

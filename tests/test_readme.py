@@ -91,10 +91,11 @@ def test_the_first_tutorial_begins_with_the_same_request():
 def test_the_python_program_prints_what_it_says(service_url):
     (program,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     done = subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-"],
+        input=program,
         env={**os.environ, "GRADWIRE_URL": service_url},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=True,
     )
     gradient, difference = done.stdout.splitlines()
