@@ -22,6 +22,16 @@ PATIENT = {
     "store_connect_seconds": 10,
     "store_timeout_seconds": 10,
 }
+_OF_CONNECTIONS = {
+    "header_timeout_seconds": 3600,
+    "body_timeout_seconds": 3600,
+    "send_timeout_seconds": 3600,
+    "watchdog_seconds": 3600,
+}
+#: The same for the command, which also has connections and a watchdog.
+PATIENT_OPTIONS = [
+    f"--{name.replace('_', '-')}={value}" for name, value in {**PATIENT, **_OF_CONNECTIONS}.items()
+]
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from gradwire_service.problems import KINDS, MAX_BODY_BYTES, MEDIA_TYPE
 from tests.compress import COMPRESS
 from tests.fleet.processes import child_of, free_port
 from tests.processes import until
+from tests.service.conftest import PATIENT_OPTIONS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -82,7 +83,7 @@ def server():
     port = free_port()
     command = [sys.executable, "-m", "gradwire_service", "serve", "--port", str(port)]
     options = ["--max-body-bytes", str(LIMIT), "--log-level", "warning"]
-    with subprocess.Popen([*command, *options]) as process:
+    with subprocess.Popen([*command, *options, *PATIENT_OPTIONS]) as process:
 
         def answers():
             assert process.poll() is None

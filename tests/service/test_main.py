@@ -19,6 +19,7 @@ from gradwire_service.__main__ import main
 
 from tests.fleet.processes import free_port
 from tests.processes import until
+from tests.service.conftest import PATIENT_OPTIONS
 from tests.service.forked import forked
 
 #: Without worker processes, which take a while to start.
@@ -50,7 +51,7 @@ def start(tmp_path):
 
         def start(*options):
             port, log = free_port(), tmp_path / "log"
-            arguments = ["serve", "--port", str(port), *options]
+            arguments = ["serve", "--port", str(port), *PATIENT_OPTIONS, *options]
             command = "from gradwire_service.__main__ import main; main(arguments)"
             process = forked(command, log, arguments=arguments)
             stack.callback(process.join)
@@ -116,7 +117,7 @@ def test_after_sigterm_work_is_accepted_while_readyz_is_503(start):
 
 
 def test_after_that_work_is_refused_and_what_has_begun_is_answered(start):
-    service, hold = start(*ONE, "--drain-seconds", "0", "--body-timeout-seconds", "3600"), Event()
+    service, hold = start(*ONE, "--drain-seconds", "0"), Event()
     client, content = service.client, json.dumps(EVALUATION).encode()
 
     def body():
