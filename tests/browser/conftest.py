@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,8 +13,11 @@ import httpx
 import pytest
 
 from tests.fleet.processes import free_port
+from tests.processes import until
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+#: A little less than what pytest allows a test.
+PATIENCE_MS = 280_000
 #: What keeps it from asking hosts of its own, and a container's small /dev/shm.
 ARGUMENTS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
@@ -42,18 +44,20 @@ def running(folder: Path, port: int | None = None, **environment: str) -> Iterat
         yield address
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait()
 
 
 def _wait(address: str, process: subprocess.Popen[bytes], folder: Path) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            if httpx.get(f"{address}/readyz").status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.05)
-    pytest.fail(f"the service did not start:\n{(folder / 'service.log').read_text()}")
+    until(lambda: process.poll() is not None or _is_ready(address))
+    if process.poll() is not None:
+        pytest.fail(f"the service did not start:\n{(folder / 'service.log').read_text()}")
+
+
+def _is_ready(address: str) -> bool:
+    try:
+        return httpx.get(f"{address}/readyz", timeout=None).status_code == 200
+    except httpx.TransportError:
+        return False
 
 
 @pytest.fixture(scope="session")
@@ -69,6 +73,8 @@ def browser():
     if CHROMIUM is None:
         pytest.skip("chromium is not installed")
     playwright = pytest.importorskip("playwright.sync_api")
+    # On a busy machine all takes long; pytest ends a test that hangs.
+    playwright.expect.set_options(timeout=PATIENCE_MS)
     with playwright.sync_playwright() as started:
         chromium = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield chromium
@@ -138,6 +144,7 @@ def visit(browser, service):
         def start(fragment="", address=service, **context):
             opened = browser.new_context(**context)
             stack.callback(opened.close)
+            opened.set_default_timeout(PATIENCE_MS)
             visits.append(Visit(opened.new_page(), address))
             visits[-1].page.goto(f"{address}/{fragment}")
             return visits[-1]

@@ -13,16 +13,6 @@ from tests.fleet.processes import free_port
 
 VALUE = {"name": "Value", "exact": True}
 
-#: Of the page's own thread, whatever else runs on this machine: under a tenth of a second a
-#: person sees no delay.
-MOST_SECONDS_A_KEY = 0.1
-
-
-def thread_seconds(devtools):
-    """The processor time that the page has taken."""
-    metrics = devtools.send("Performance.getMetrics")["metrics"]
-    return next(one["value"] for one in metrics if one["name"] == "ThreadTime")
-
 
 @pytest.mark.parametrize(
     "program",
@@ -36,15 +26,11 @@ def test_a_program_of_a_million_characters_is_answered_and_can_be_typed_in(visit
     opened.write(program)
     box = page.get_by_role("textbox", name="Program")
     box.press("Control+End")
-    devtools = page.context.new_cdp_session(page)
-    devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
-    typed = "# typed at the end"
-    before = thread_seconds(devtools)
-    page.keyboard.type(typed)
-    assert (thread_seconds(devtools) - before) / len(typed) < MOST_SECONDS_A_KEY
+    page.keyboard.type("# typed at the end")
     expect(box).to_contain_text("# typed at the end")
+    assert page.locator(".cm-line").count() < 300  # of the many lines only those to be seen
     last = page.locator(".answer")
-    expect(last).to_have_attribute("aria-busy", "false", timeout=60_000)
+    expect(last).to_have_attribute("aria-busy", "false")
     alert = page.get_by_role("alert")
     expect(alert.or_(page.get_by_text("float64").first).first).to_be_visible()
     assert alert.count() == 0 or "Service unreachable" not in alert.first.inner_text()
@@ -66,8 +52,8 @@ def test_a_program_too_long_for_a_link_says_so_and_asks_before_it_is_lost(visit)
         dialog.dismiss()
 
     page.on("dialog", stay)
-    page.close(run_before_unload=True)
-    page.wait_for_timeout(500)
+    with page.expect_event("dialog"):
+        page.close(run_before_unload=True)
     assert asked == ["beforeunload"]
     assert not page.is_closed()
     opened.write("1 + 1")
@@ -121,9 +107,9 @@ def test_variables_that_are_too_large_together_are_refused_before_they_are_sent(
         page.get_by_role("button", name="Add", exact=True).click()
         expect(page.locator(f"[data-path={name}]")).to_contain_text("float64[4000000]")
     problem = page.get_by_role("alert").filter(has_text="Body too large")
-    expect(problem).to_contain_text("the service reads at most 67108864", timeout=30_000)
+    expect(problem).to_contain_text("the service reads at most 67108864")
     page.get_by_role("button", name="Remove b").click()
-    expect(problem).to_have_count(0, timeout=30_000)
+    expect(problem).to_have_count(0)
 
 
 def test_a_service_that_goes_away_is_asked_again_and_nothing_typed_is_lost(visit, tmp_path):
@@ -145,7 +131,7 @@ def test_a_service_that_goes_away_is_asked_again_and_nothing_typed_is_lost(visit
         page.keyboard.type(" + 2")
         expect(page.get_by_role("textbox", name="Program")).to_have_text("x + 1 + 2")
         stack.enter_context(running(tmp_path, port))
-        expect(value).to_contain_text("23", timeout=30_000)
+        expect(value).to_contain_text("23")
         expect(page.get_by_role("alert")).to_have_count(0)
         expect(page.get_by_role("textbox", name="Program")).to_have_text("x + 1 + 2")
 
@@ -176,9 +162,7 @@ def test_a_link_with_wrong_and_endless_formulas_is_opened_with_their_text(visit)
     content = packed.compress(json.dumps(saved).encode()) + packed.flush()
     page = visit("#v1=" + base64.urlsafe_b64encode(content).decode().rstrip("=")).page
     notice = page.locator(".notice")
-    expect(notice).to_contain_text(
-        "z has the formula norm(3), which gives no values", timeout=30_000
-    )
+    expect(notice).to_contain_text("z has the formula norm(3), which gives no values")
     expect(notice).to_contain_text("the other variables leave no room for it")
     expect(notice).to_contain_text("So have 997 others")
     expect(page.get_by_label("z, formula")).to_have_value("norm(3)")
@@ -190,7 +174,7 @@ def test_an_old_link_in_the_address_loses_nothing_typed(visit):
     page = opened.page
     opened.write("sum(x) * 42")
     expect(page.get_by_role("region", **VALUE)).to_contain_text("420")
-    page.wait_for_timeout(800)
+    page.wait_for_url("**/#v1=*")
     kept = page.url
     page.evaluate("location.hash = '#v0=old'")
     expect(page.locator(".notice")).to_contain_text("another version")
