@@ -83,6 +83,7 @@ class RunningProcess:
 
     async def ask(self, said: Any = b"", body: bytes = b"{}"):
         """The answer to a task, and whether the process accepts another one."""
+        assert not self.ends  # or nobody would answer
         answer = asyncio.get_running_loop().create_future()
         task = Task("evaluate", (), {b"x-said": said}, "", Deadline(3_600_000), packed([body]))
         self.process.begin(
