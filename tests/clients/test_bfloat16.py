@@ -74,6 +74,7 @@ def test_floats_are_rounded_once():
     assert bfloat16.rounded(number) == 1 + 2**-7
 
 
+@pytest.mark.thorough
 def test_decimals_in_fewest_digits_read_back():
     found = bfloat16.shortest(EVERY)
     assert bfloat16.rounded(found).tobytes() == EVERY.tobytes()
@@ -271,6 +272,7 @@ assert client.tensors.get(stored).tolist() == widened(sent).tolist()
 """
 
 
+@pytest.mark.thorough
 def test_without_ml_dtypes_answers_are_float32(service_url):
     command = [sys.executable, "-W", "error", "-c", WITHOUT, service_url]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

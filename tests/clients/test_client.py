@@ -260,6 +260,7 @@ if child:
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_a_forked_process_opens_its_own_connections(service_url):
     subprocess.run([sys.executable, "-c", FORKED, service_url], check=True)

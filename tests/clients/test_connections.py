@@ -147,6 +147,7 @@ def test_an_answer_to_a_part_of_the_request_is_read(pool):
         thread.join()
 
 
+@pytest.mark.thorough
 def test_a_connection_that_the_server_has_closed_meanwhile_is_replaced(script, pool):
     server = script(FULL, None, FULL)
     assert pool.get(server.url).content == b"whole"
@@ -194,6 +195,7 @@ def test_a_header_is_one_line(script, pool, value):
         pool.get(script().url, headers={"Named": value})
 
 
+@pytest.mark.thorough
 def test_threads_have_connections_of_their_own(service_url):
     with gradwire.Client(service_url) as client:
         found = {}

@@ -2,6 +2,7 @@ import subprocess
 import sys
 
 import gradwire
+import pytest
 from gradwire.defaults import default_client
 
 
@@ -18,6 +19,7 @@ def test_the_default_client_is_configured_by_the_environment(monkeypatch):
     assert default_client()._options.placement == "gpu"
 
 
+@pytest.mark.thorough
 def test_the_default_client_is_closed_at_exit(service_url, monkeypatch):
     monkeypatch.setenv("GRADWIRE_URL", service_url)
     program = "import gradwire; print(gradwire.grad(lambda x: x**2)(3.0))"

@@ -39,6 +39,7 @@ def test_errors_need_no_client():
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["Client", "value_and_grad"])
 def test_nothing_is_shown_before_it_is_asked_for(name: str):
     modules = of_sdk(imported(f"import gradwire; gradwire.{name}"))

@@ -164,6 +164,7 @@ def test_matrix_products_use_the_services_number_of_threads():
         assert of_blas() == {2}
 
 
+@pytest.mark.thorough
 def test_the_service_of_a_garbage_collected_client_stops():
     before = threads()
     client = gradwire.Client.local()
@@ -206,6 +207,7 @@ asyncio.run(awaiting.evaluate("1"))
 """
 
 
+@pytest.mark.thorough
 def test_a_program_with_open_clients_exits_silently():
     ended = subprocess.run(
         [sys.executable, "-c", OPEN],

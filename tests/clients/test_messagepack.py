@@ -44,6 +44,7 @@ def test_documents_of_the_reference_are_read(document):
     assert same(unpack(msgpack.packb(document)), document)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("length", LENGTHS)
 def test_lengths_are_written_as_compactly_as_by_the_reference(length):
     for document in (

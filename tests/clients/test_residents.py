@@ -154,6 +154,7 @@ def test_arrays_that_change_in_each_call_are_never_stored(observed):
     assert set(observed.paths()) == {"POST /v1/evaluate"}
 
 
+@pytest.mark.thorough
 def test_arrays_that_change_in_place_in_each_call_are_seldom_stored(observed):
     rows = ROWS.copy()
     for step in range(AFTER_A_CHANGE):

@@ -212,6 +212,7 @@ def test_client_methods_raise_only_gradwire_errors(asked, name, data):
     misuse(lambda: method(*args, **kwargs))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["gradient", "hessian", "hvp", "jacobian", "jvp", "check"])
 @given(data=st.data())
 def test_tape_methods_raise_only_gradwire_errors(asked, name, data):

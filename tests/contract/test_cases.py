@@ -68,12 +68,14 @@ def run_script(url, root=HERE.parents[1]):
     return subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.thorough
 def test_curl_finds_the_same(service_url):
     done = run_script(service_url)
     assert (done.stdout, done.stderr) == (f"{len(CASES)} passed, 0 failed\n", "")
     assert done.returncode == 0
 
 
+@pytest.mark.thorough
 def test_curl_counts_what_is_not_answered(tmp_path):
     few = [HERE / "compare.py", *CASES[:3]]
     for path in [HERE.parents[1] / SCRIPT, *few]:

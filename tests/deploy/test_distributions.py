@@ -78,6 +78,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     return environment
 
 
+@pytest.mark.thorough
 def test_wheels(installed: Environment):
     (site,) = set(installed.imported_from())
     assert installed.folder in site.parents
@@ -98,12 +99,14 @@ def test_the_command_is_installed(installed: Environment):
     assert "pip install 'gradwire[cli]'" in failed.stderr
 
 
+@pytest.mark.thorough
 def test_editable_installs(tmp_path: Path):
     environment = Environment(tmp_path)
     environment.install("--editable", SDK, "--editable", TENSORFLOW)
     assert environment.imported_from() == [SDK, TENSORFLOW, TENSORFLOW]
 
 
+@pytest.mark.thorough
 def test_checkouts(bare: Environment):
     for paths in ([SDK, TENSORFLOW], [TENSORFLOW, SDK]):
         found = bare.imported_from(os.pathsep.join(map(str, paths)))

@@ -48,6 +48,7 @@ def test_a_request_arrives_as_it_was_sent(proxy: Start, sent, headers):
     assert (other.allowed, gpu.allowed) == (["@gpu"] * 3, [None] * 3)
 
 
+@pytest.mark.thorough
 def test_programs_that_were_redirected_have_homes(proxy: Start):
     gpus = [Replica("answers"), Replica("answers")]
     client = proxy(Replica("redirects"), with_gpus=gpus)

@@ -50,6 +50,7 @@ def test_hosted_continuous_integration_runs_the_same_script(repository: Path):
     assert workflow["permissions"] == {"contents": "read"}
 
 
+@pytest.mark.thorough
 def test_hooks_find_what_continuous_integration_would(repository: Path, tmp_path: Path):
     """Each hook's command passes on the sources, and those of files fail on a bad one."""
     pytest.importorskip("importlinter")

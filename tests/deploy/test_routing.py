@@ -70,6 +70,7 @@ def test_client_may_name_its_program_where_the_body_is_not_looked_into(proxy: St
     assert len(spread) == 3
 
 
+@pytest.mark.thorough
 def test_tensors_and_results_follow_the_program_that_a_client_names(proxy: Start):
     client = proxy(Replica("answers"), Replica("answers"), Replica("answers"))
     homes = []
@@ -162,6 +163,7 @@ def test_no_body_makes_looking_for_its_program_slow(proxy: Start):
 ON_GPU = {"Gradwire-Placement": "gpu"}
 
 
+@pytest.mark.thorough
 def test_programs_placed_on_gpus_have_homes_among_those_replicas(proxy: Start):
     others = [Replica("answers"), Replica("answers")]
     gpus = [Replica("answers"), Replica("answers")]

@@ -27,6 +27,7 @@ TAUGHT = [DOCS / "index.md", *(page for page in PAGES if page.name not in OTHER)
 NEEDS = {"jax.md": "jax"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", TAUGHT, ids=lambda page: page.stem)
 def test_every_block_does_what_the_page_shows(page, service_url, monkeypatch, tmp_path):
     monkeypatch.setenv("GRADWIRE_URL", service_url)

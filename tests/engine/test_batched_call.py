@@ -212,6 +212,7 @@ def test_a_path_that_fails_on_the_values_of_others_does_not_fail_for_them(ask):
     np.testing.assert_allclose(found, [2, 0, 1])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [

@@ -21,6 +21,7 @@ def go_on() -> None:
     """Nothing here has a deadline."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_that_ask_at_once_get_their_own_answers(threads):
     engine = Engine(Limits(threads=threads))

@@ -128,6 +128,7 @@ def test_programs_may_be_sent_to_other_processes(text):
     assert list(sent.positions) == list(program.positions)
 
 
+@pytest.mark.thorough
 def test_the_cache_stays_within_its_bytes():
     engine = Engine(cache_bytes=1 << 20)
     tracemalloc.start()
@@ -145,6 +146,7 @@ def test_the_cache_stays_within_its_bytes():
     tracemalloc.stop()
 
 
+@pytest.mark.thorough
 def test_engines_apart_share_nothing_but_their_room():
     engine = Engine(cache_bytes=1 << 20)
     one, two = engine.apart("one"), engine.apart("two")
@@ -281,6 +283,7 @@ NAMED = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("text", "query"), NAMED)
 def test_the_answers_size_is_known_each_array_counted_as_often_as_it_is_named(text, query):
     given = leaves(x=np.linspace(0.1, 1, 7), w=np.ones((4, 3)))

@@ -223,6 +223,7 @@ def failures(programs: Sequence[tuple[Any, dict[str, Any]]]) -> list[str]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("extreme", EXTREMES)
 def test_every_parameter_of_every_operation(extreme):
@@ -230,12 +231,14 @@ def test_every_parameter_of_every_operation(extreme):
     assert failures([(text, VARIABLES) for text in some(programs, 3000)]) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("extreme", EXTREMES)
 def test_calls_that_are_right_but_for_one_integer(extreme):
     assert failures(some([*sampled(extreme)])) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("extreme", EXTREMES)
 def test_what_the_language_does_with_integers(extreme):
@@ -243,6 +246,7 @@ def test_what_the_language_does_with_integers(extreme):
     assert failures([(text, VARIABLES) for text in programs]) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("extreme", EXTREMES)
 def test_graphs(extreme):

@@ -62,6 +62,7 @@ def replays(engine: Engine, case: str, poll: Callable[[], None]) -> list[Any]:
     return answers
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES)
 def test_what_was_stopped_anywhere_answers_all_the_same(case):
     counting = Countdown()
@@ -103,6 +104,7 @@ def test_what_is_stopped_over_and_over_gets_there(case):
         np.testing.assert_allclose(x, y, rtol=1e-13)
 
 
+@pytest.mark.thorough
 def test_questions_about_a_recording_can_be_stopped():
     text, values, query = CASES["long"]
 
@@ -127,6 +129,7 @@ def _leaves(values: dict[str, Any]) -> dict[str, Leaf]:
     return {name: Leaf(value) for name, value in values.items()}
 
 
+@pytest.mark.thorough
 def test_cycles_do_not_pile_up_though_recordings_overlap_for_ever():
     """Values put aside are looked at when there are too many."""
     before, most = sys.getallocatedblocks(), 0

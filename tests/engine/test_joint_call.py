@@ -88,6 +88,7 @@ def arrays(answer: Answer) -> list[Any]:
     return [x for x in every if x is not None]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [kind for kind in test_replays.ASKED if kind != "batch"])
 @examples(25)
 @given(text=test_replays.programs(), seed=test_replays.SEEDS, count=st.integers(2, 5))

@@ -200,6 +200,7 @@ def scripts(draw: st.DrawFn) -> str:
     return "\n".join([*lines, "y = tanh(s) + sum(sin(v))"])
 
 
+@pytest.mark.thorough
 @examples(60)
 @given(scripts(), st.integers(0, 2**32 - 1))
 def test_gradients_are_the_slopes(text, seed):
@@ -391,6 +392,7 @@ def test_no_text_raises_anything_but_typed_errors(text, variables, kind):
     assert_answered(text, variables, kind)
 
 
+@pytest.mark.thorough
 @examples(400)
 @given(
     st.lists(STATEMENTS, min_size=1, max_size=4).map("\n".join),

@@ -256,6 +256,7 @@ def test_a_question_has_a_deadline_of_its_own(kind):
     np.testing.assert_array_equal(answer.gradients["x"], [0, 2, 4])
 
 
+@pytest.mark.thorough
 def test_what_a_question_compiled_does_not_hold_what_was_recorded():
     engine = Engine()
     recording = engine.recording(engine.parse("y = x * x\ny * y"), {"x": Leaf(np.ones(1000))})
@@ -271,6 +272,7 @@ def test_what_a_question_compiled_does_not_hold_what_was_recorded():
     assert recorded() is None
 
 
+@pytest.mark.thorough
 def test_what_a_question_compiled_holds_no_values():
     engine = Engine()
     recording = engine.recording(engine.parse("y = x * x\ny * y"), {"x": Leaf(np.ones(1000))})

@@ -56,6 +56,7 @@ def arrays(answer: Any) -> list[Any]:
     return [np.asarray(x) for x in found if x is not None]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [kind for kind in ASKED if kind != "batch"])
 @examples(25)
 @given(text=programs(), seed=SEEDS)
@@ -111,6 +112,7 @@ def test_sums_differ_by_their_terms_last_places(text, dtype, rows, columns, seed
     assert all(np.all(np.abs(one - other) <= most) for one in found for other in found)
 
 
+@pytest.mark.thorough
 @examples(60)
 @given(test_random_programs.scripts(), SEEDS)
 def test_an_exact_answer_does_not_hang_on_what_was_asked_before(text, seed):

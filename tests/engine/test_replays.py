@@ -302,6 +302,7 @@ def test_a_replay_gives_the_digits_of_a_walk(kind, form, text, seed):
     gives_the_digits(kind, form, text, seed)
 
 
+@pytest.mark.thorough
 @EVERY_KIND
 @examples(40)
 @given(text=programs(), seed=SEEDS, names=NAMES, form=st.sampled_from([*FORMS]))
@@ -344,6 +345,7 @@ def test_only_views_of_residents_are_computed_again(kind, text, seed, names, exa
 EXTREMES = [0.0, -0.0, 1.0, -2.5, 5e-324, 1e-200, -1e200, 1e308, np.inf, -np.inf, np.nan]
 
 
+@pytest.mark.thorough
 @EVERY_KIND
 @examples(25)
 @given(text=programs(), seed=SEEDS, names=st.just(set()) | NAMES)

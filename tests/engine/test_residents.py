@@ -191,6 +191,7 @@ def test_what_is_kept_cannot_be_written_to():
     assert X.flags.writeable
 
 
+@pytest.mark.thorough
 def test_a_view_of_a_resident_does_not_hold_it():
     asker = Resident("X")
     held = RNG.normal(size=(50, 50))

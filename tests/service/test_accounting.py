@@ -152,6 +152,7 @@ def outcomes(counts):
     return {status for _, _, status in counts}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("processes", [0, 1])
 @pytest.mark.parametrize("seed", range(2))
 async def test_requests_release_everything_however_they_end(processes, seed):

@@ -35,6 +35,7 @@ thread.join()
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="how glibc allocates")
 def test_freed_memory_pages_are_reused():
     found = {}

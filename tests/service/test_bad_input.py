@@ -212,6 +212,7 @@ async def test_graphs_with_errors_are_refused(client, request_, code):
     problem(response, code)
 
 
+@pytest.mark.thorough
 async def test_a_long_chain_of_nodes_is_computed(client):
     nodes = [{"id": "n0", "op": "multiply", "args": ["x", 1.0]}]
     nodes += [{"id": f"n{i}", "op": "add", "args": [f"n{i - 1}", 0.5]} for i in range(1, 30_000)]

@@ -257,6 +257,7 @@ def pickled(tmp_path):
     return (tmp_path / "objects.npy").read_bytes()
 
 
+@pytest.mark.thorough
 def test_all_bombs_at_once(server, tmp_path):
     server.forget_most()
     before = server.resident("VmRSS")

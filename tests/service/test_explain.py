@@ -71,6 +71,7 @@ def test_loops_are_printed_in_the_tape_and_as_code(printed):
     assert text.count("def passes(") == text.split("compacted:")[1].count("= loop[") == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [[], ["--time"]])
 def test_kernels_are_printed_with_their_neighbours(printed, options):
     pytest.importorskip("llvmlite")

@@ -86,6 +86,7 @@ def refuses(response):
     return response.status_code == 503
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(find_spec("cupy") is not None, reason="there may be a GPU")
 def test_without_a_gpu_the_service_says_why_and_ends(start):
     service = start("--backend", "cupy", "--processes", "1", "--drain-seconds", "600")
@@ -105,6 +106,7 @@ def test_without_a_gpu_the_service_says_why_and_ends(start):
 EVALUATION = {"program": "1 + 1"}
 
 
+@pytest.mark.thorough
 def test_after_sigterm_work_is_accepted_while_readyz_is_503(start):
     service = start("--drain-seconds", "600", "--log-level", "warning")
     service.send(signal.SIGTERM)

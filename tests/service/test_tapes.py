@@ -37,6 +37,7 @@ def shared(tmp_path):
     return {"store": f"sqlite:{tmp_path / 'tapes.db'}"}
 
 
+@pytest.mark.thorough
 async def test_tokens_are_unguessable(client):
     tokens = set()
     for _ in range(100):

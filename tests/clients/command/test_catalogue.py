@@ -1,8 +1,10 @@
 import json
 
 import httpx
+import pytest
 
 
+@pytest.mark.thorough
 def test_an_operation_is_described(run):
     shown = run("ops", "tanh").stdout
     assert shown.startswith("tanh(x)\n\nHyperbolic tangent: ``z = tanh x``.")

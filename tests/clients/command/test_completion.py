@@ -57,6 +57,7 @@ def test_every_shell_has_a_script(run, shell):
     assert "_GRADWIRE_COMPLETE" in run("completion", shell).stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs Bash")
 def test_bash_completes_the_command(run, service_url, tmp_path):
     script = tmp_path / "gradwire"

@@ -77,6 +77,7 @@ def test_the_command_answers_and_fails_as_a_process(environment):
     assert wrong.stderr.startswith("error: Unknown operation")
 
 
+@pytest.mark.thorough
 def test_lines_are_as_wide_as_the_terminal_and_wider_for_other_programs(environment):
     words = ["grad", "sum(x**2)", f"x={list(range(8))}"]
     environment = {**environment, "COLUMNS": "50", "TERM": "xterm"}
@@ -119,6 +120,7 @@ def test_help_imports_neither_numpy_nor_httpx_nor_rich():
     assert not imported & {"numpy", "httpx", "rich", "asyncio", "gradwire.client"}
 
 
+@pytest.mark.thorough
 def test_the_sdk_imports_no_command():
     code = "import sys, gradwire; print(*sys.modules); gradwire.Client; print(*sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -127,6 +129,7 @@ def test_the_sdk_imports_no_command():
     assert not client & {"gradwire.command", "gradwire.display"}  # httpx imports Click by itself
 
 
+@pytest.mark.thorough
 def test_an_interrupt_ends_it_quietly(script):
     server = script(...)
     process = started("eval", "x", "x=0.5", url=server.url)
@@ -135,6 +138,7 @@ def test_an_interrupt_ends_it_quietly(script):
     assert ended(process) == (130, "", "\n")  # which ends the line of ^C
 
 
+@pytest.mark.thorough
 def test_an_interrupt_ends_its_own_service():
     process = started("eval", SLOW, "x=0.5", "--timeout=3600", url="local", before=TELLING)
     assert process.stdout is not None
@@ -143,6 +147,7 @@ def test_an_interrupt_ends_its_own_service():
     assert ended(process) == (130, "", "\n")  # which ends the line of ^C
 
 
+@pytest.mark.thorough
 def test_a_closed_pipe_ends_it_quietly(environment):
     pipe, end = os.pipe()
     os.close(pipe)
@@ -153,6 +158,7 @@ def test_a_closed_pipe_ends_it_quietly(environment):
     assert (told.returncode, told.stderr) == (141, b"")
 
 
+@pytest.mark.thorough
 def test_a_terminal_shows_what_is_waited_for(script, environment):
     has_shown = threading.Event()
     head = b"HTTP/1.1 504 Late\r\nContent-Type: application/problem+json\r\nContent-Length: "

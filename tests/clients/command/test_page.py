@@ -63,6 +63,7 @@ def test_the_page_is_opened_or_its_address_printed(run, monkeypatch, opens, prin
     assert shown == (f"{opened[0]}\n" if prints else "")
 
 
+@pytest.mark.thorough
 def test_what_no_page_can_show_is_told(run, tmp_path):
     assert "has no page" in run("open", "x", "--url", "local", exits=2).stderr
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=100_000))

@@ -35,6 +35,7 @@ def residuals(w, x, y):
     return x @ w - y
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", [None, "Newton-CG"])
 def test_functions_of_dask_arrays_are_minimised_where_these_are(client, rows, method):
     def loss(w, x, y):
@@ -51,6 +52,7 @@ def test_programs_take_them_too(client, rows):
     np.testing.assert_allclose(found.x["w"], LEAST, atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_least_squares_by_gauss_and_newton(client, rows):
     found = client.least_squares(residuals, np.zeros(3), rows, "gauss-newton")
     np.testing.assert_allclose(found.x, LEAST, atol=1e-6)
@@ -62,6 +64,7 @@ def test_what_does_not_add_up_over_rows_is_refused(client, rows):
     assert any("test_clusters.py" in note for note in caught.value.__notes__)
 
 
+@pytest.mark.thorough
 def test_unpublished_data_is_named(client, rows):
     missing = gradwire.ChunkedArray({"dask": "nothing"}, X.shape)
     with pytest.raises(gradwire.APIError, match="no dataset nothing is published"):

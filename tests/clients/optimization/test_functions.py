@@ -155,6 +155,7 @@ async def test_roots_keep_the_nesting_of_values(each, method):
     assert found.status == 1
 
 
+@pytest.mark.thorough
 def test_first_order_methods_take_minibatches(client):
     rng = np.random.default_rng(1)
     x = rng.normal(size=(256, 3))

@@ -167,6 +167,7 @@ def test_callbacks_hear_of_the_result(client, wait_ms):
     assert seen[-1] is found
 
 
+@pytest.mark.thorough
 def test_callbacks_hear_of_progress_and_end_the_job(client):
     class Own(Exception):
         pass

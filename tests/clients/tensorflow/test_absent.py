@@ -92,6 +92,7 @@ def test_what_looks_into_modules_works():
         assert doctest.DocTestFinder().find(module)
 
 
+@pytest.mark.thorough
 def test_every_module_of_tensorflows_that_is_here_refuses_its_missing_names():
     for place in tensorflow_names():
         module: Any = tf
@@ -142,6 +143,7 @@ def test_the_public_names_of_a_module_are_tensorflows():
     assert set(tf.math.__all__) <= set(names_of("math"))
 
 
+@pytest.mark.thorough
 def test_the_page_of_names_is_fresh():
     page = runpy.run_path(str(ROOT / "tools" / "tensorflow_page.py"))["page"]
     text = (ROOT / "docs/reference/tensorflow.md").read_text(encoding="utf-8")

@@ -28,12 +28,14 @@ def disagreements(cases: Iterable[dict[str, Any]], folder: Path) -> dict[str, st
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("subject", snippets.subjects())
 def test_snippets_agree_with_tensorflow(subject: str, tmp_path: Path):
     assert disagreements(snippets.cases(subject), tmp_path) == {}
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 def test_seeds_agree_with_tensorflow(tmp_path: Path):
     assert disagreements(SEEDS, tmp_path) == {}

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.clients.tensorflow.public import public_callables
 
 RECORDED: dict[str, list[str]] = json.loads((Path(__file__).parent / "signatures.json").read_text())
@@ -132,6 +134,7 @@ def unused(node: ast.FunctionDef) -> list[str]:
     ]
 
 
+@pytest.mark.thorough
 def test_no_public_function_takes_a_parameter_that_it_does_not_use():
     found = {
         name: parameters

@@ -83,6 +83,7 @@ def undisturbed() -> tuple[list[float], dict[int, list[Any]]]:
     return training.losses, weights
 
 
+@pytest.mark.thorough
 def test_training_is_that_with_values(monkeypatch):
     losses, weights = undisturbed()
     monkeypatch.setattr(fetching, "KEPT_BYTES", 1 << 40)
@@ -114,6 +115,7 @@ def test_with_copies_a_step_is_less_than_two_batches(transferred, monkeypatch):
     assert sum(sent + received for _, sent, received in transferred) < 30 * 2 * batch
 
 
+@pytest.mark.thorough
 def test_what_the_service_has_does_not_grow(stored):
     gc.collect()
     before, training = stored(), Training()
@@ -144,6 +146,7 @@ def test_what_is_remembered_is_bounded(monkeypatch):
     assert most / 2 < max(remembered) < most + 2 * BATCH * INPUTS * 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("when", [3, 4, 17])
 def test_what_is_lost_is_computed_again(service_url, new_client, when):
     training = Training()
@@ -179,6 +182,7 @@ def test_what_is_lost_is_computed_from_the_last_copies(
     assert training.losses == pytest.approx(undisturbed()[0][:26], rel=1e-5)
 
 
+@pytest.mark.thorough
 def test_a_service_that_loses_all_at_once_is_sent_values(service_url, new_client, monkeypatch):
     monkeypatch.setattr(remote, "PAUSE_SECONDS", 0.0)
     training = Training()
@@ -218,6 +222,7 @@ def test_what_is_lost_for_good_is_an_error(service_url, new_client):
     assert float(tf.reduce_sum(tf.ones(3))) == 3.0
 
 
+@pytest.mark.thorough
 def test_results_expire_and_are_computed_again(monkeypatch):
     with gradwire.Client.local(tensor_ttl_seconds=0.5, processes=0) as client:
         monkeypatch.setattr(remote, "default_client", lambda: client)

@@ -141,6 +141,7 @@ def test_the_result_type_of_an_operation_is_learned(sent):
     assert len(sent) == 1
 
 
+@pytest.mark.thorough
 def test_unreachable_values_are_freed():
     class Big(np.ndarray):
         pass

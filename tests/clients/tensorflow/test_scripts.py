@@ -17,6 +17,7 @@ def test_each_script_has_recorded_results():
     assert script_results.names() == list(RECORDED)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_script_gives_tensorflows_results(name: str, tmp_path, monkeypatch):

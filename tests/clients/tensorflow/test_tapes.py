@@ -104,6 +104,7 @@ def test_second_derivatives_agree_with_differences_in_all_four_ways(program):
         assert np.allclose(np.asarray(way), expected, atol=tolerance)
 
 
+@pytest.mark.thorough
 @examples(15)
 @given(programs, programs)
 def test_a_right_custom_gradient_changes_nothing(before, after):

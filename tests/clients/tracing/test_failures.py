@@ -96,6 +96,7 @@ def test_the_user_s_own_errors_are_not_attributed_to_recording(client):
     assert type(missing.value) is KeyError
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["torch", "jax.numpy"])
 def test_errors_about_c_functions_name_their_library(client, name):
     module = pytest.importorskip(name)

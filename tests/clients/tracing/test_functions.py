@@ -63,6 +63,7 @@ print(at(np.array([1.0, 2.0])).tolist())
 """
 
 
+@pytest.mark.thorough
 def test_module_level_functions_are_pickled_by_name(tmp_path, monkeypatch, service_url):
     (tmp_path / "cubes.py").write_text(MODULE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
@@ -76,6 +77,7 @@ def test_module_level_functions_are_pickled_by_name(tmp_path, monkeypatch, servi
     assert told.stdout.strip() == "[3.0, 12.0]"
 
 
+@pytest.mark.thorough
 def test_of_many_recordings_the_latest_are_kept(client):
     f = gradwire.function(lambda x: x * int(x), client)
     for x in range(80):

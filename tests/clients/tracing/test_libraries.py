@@ -115,6 +115,7 @@ def everything(x):
     return np.sum(twice(c)) + np.sum(scipy.stats.norm.pdf(a)) + np.sum(b)
 
 
+@pytest.mark.thorough
 def test_other_threads_see_the_originals_only(client):
     expected = everything(V)
     watchers = [Watcher() for _ in range(3)]

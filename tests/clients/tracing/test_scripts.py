@@ -6,6 +6,7 @@ from functools import partial, reduce
 from typing import Any
 
 import numpy as np
+import pytest
 import scipy.linalg
 import scipy.optimize
 import scipy.special
@@ -595,6 +596,7 @@ CASES = [*MODELS, *BENCHMARKS]
 ORDERS = {"ordered probit": 1}
 
 
+@pytest.mark.thorough
 def test_scripts_have_numpy_s_values_and_derivatives(case, check):
     name, f, x = case
     check(f, x, rtol=1e-5, order=ORDERS.get(name, 2))

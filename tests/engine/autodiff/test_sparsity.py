@@ -37,6 +37,7 @@ def pattern_and_matrix(recording, value):
     return marked(pattern), values.reshape(pattern.shape) != 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("order", [1, 2])
 def test_no_nonzero_of_any_operation_is_missed(family, order):

@@ -54,6 +54,7 @@ def check(graph: Graph) -> None:
     assert not left
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")  # prose that happens to be a program
 def test_graphs_are_well_formed():
     checked = 0
@@ -206,6 +207,7 @@ def test_graphs_have_pointers():
     assert place.pointer == "/program/nodes/0/args/1"
 
 
+@pytest.mark.thorough
 def test_20_000_statements_are_read_in_order():
     text = "\n".join(f"h{i + 1} = tanh(h{i} * 0.5)" for i in range(20_000))
     assert len(dataflow(parse_text(text)).vertices) == 60_002

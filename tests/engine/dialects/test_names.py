@@ -93,6 +93,7 @@ def test_a_variable_may_be_called_like_a_prefix(ask):
     assert ask.value("F = 3\nF * 2") == 6
 
 
+@pytest.mark.thorough
 def test_the_catalogue_lists_the_names_of_each_dialect():
     entries = {entry["name"]: entry for entry in catalogue()}
     assert len(entries) == len(catalogue())

@@ -209,6 +209,7 @@ def test_a_fused_kernel_is_shown_with_its_instructions_and_its_code():
     assert len(found.replayed.steps) < len(before)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("program", "why"),
     [

@@ -159,6 +159,7 @@ def branching(program):
     return {"nodes": [node("a", "cond", "x", **branches)], "outputs": "a"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("depth", [50, 99, 101, 1_000, 100_000])
 @pytest.mark.parametrize(
     "document",
@@ -182,6 +183,7 @@ def test_sub_programs_nest(ask):
     assert ask.value(nested(50, branching, {"outputs": "x"}), {"x": 2}) == 2
 
 
+@pytest.mark.thorough
 def test_a_chain_of_100_000_nodes_is_fine(ask):
     nodes = [node(f"n{i}", "negative", f"n{i - 1}" if i else "x") for i in range(100_000)]
     answer = ask.answer(graph(*nodes), {"x": 2.0})

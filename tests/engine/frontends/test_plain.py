@@ -31,6 +31,7 @@ def same(one: Program, other: Program) -> bool:
     )
 
 
+@pytest.mark.thorough
 @examples(1000)
 @given(
     st.lists(

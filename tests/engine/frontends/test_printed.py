@@ -51,6 +51,7 @@ def check(program: Program) -> str:
     return text
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")  # prose that happens to be a program
 def test_all_programs_of_the_project():
     programs = programs_of_the_project()
@@ -218,6 +219,7 @@ def test_any_nodes_are_printed_as_themselves_or_not_at_all(data):
     assert text is None or parse_text(text).id == program.id
 
 
+@pytest.mark.thorough
 def test_a_program_of_30_000_statements_is_printed():
     lines = [f"h{i + 1} = tanh(h{i} * 0.5 + x) - {i}" for i in range(30_000)]
     text = "\n".join(lines)

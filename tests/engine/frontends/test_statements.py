@@ -141,6 +141,7 @@ def test_one_statement_may_be_long_but_not_beyond_all():
     assert parse_text(f"y = x if x else '{'a' * 300_000}'").output == "y"
 
 
+@pytest.mark.thorough
 def test_reading_a_long_text_can_be_stopped():
     left, looks = 1 << 20, 0
 

@@ -21,6 +21,7 @@ from tests.engine.kernels.guarded import ends_well, is_callable
 SEEDS = st.integers(0, 2**32 - 1)
 
 
+@pytest.mark.thorough
 @examples(8)
 @given(text=programs(), n=LENGTHS, seed=SEEDS)
 def test_loops(text, n, seed):

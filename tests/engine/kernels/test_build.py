@@ -137,6 +137,7 @@ ON_INTEGERS = ["add", "subtract", "multiply"]
 COMPARED = ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"]
 
 
+@pytest.mark.thorough
 @examples(200)
 @given(data=st.data(), shape=shapes(), dtype=st.sampled_from([*FLOATS, "int64"]), seed=SEEDS)
 def test_arithmetic_is_exact(data, shape, dtype, seed):
@@ -212,6 +213,7 @@ def test_conversions(source, target, n):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.thorough
 @examples(200)
 @given(data=st.data(), shape=shapes().filter(len), dtype=st.sampled_from(FLOATS), seed=SEEDS)
 def test_reductions(data, shape, dtype, seed):
@@ -243,6 +245,7 @@ def test_reductions(data, shape, dtype, seed):
             assert np.all(same | (np.abs(one - other) <= most)), (one, other)
 
 
+@pytest.mark.thorough
 @examples(100)
 @given(data=st.data(), shape=shapes().filter(len), dtype=st.sampled_from(COMPLEX), seed=SEEDS)
 def test_complex_programs(data, shape, dtype, seed):
@@ -266,6 +269,7 @@ def test_complex_programs(data, shape, dtype, seed):
             assert np.all((one == other) | (abs(one - other) <= eps * most)), k
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("reduction", [Max, Min])
 @pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])

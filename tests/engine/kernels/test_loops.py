@@ -119,6 +119,7 @@ def steps_of(call: Any) -> list[Step]:
     return found
 
 
+@pytest.mark.thorough
 @examples(20)
 @given(text=programs(), n=LENGTHS, seed=st.integers(0, 2**32 - 1))
 def test_loops_give_what_the_reference_gives(text, n, seed):
@@ -131,6 +132,7 @@ def test_loops_give_what_the_reference_gives(text, n, seed):
             np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-10 * scale)
 
 
+@pytest.mark.thorough
 @examples(15)
 @given(text=programs(), n=st.sampled_from([2, 8, 11]), seed=st.integers(0, 2**32 - 1))
 def test_other_values_take_other_ways(text, n, seed):
@@ -160,6 +162,7 @@ def test_all_passes_are_machine_code(text):
     assert any(isinstance(step, Repeat) for step in steps_of(call))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 def test_sums_of_what_loops_read_are_rounded_in_kernels(dtype):
     text = (
@@ -188,6 +191,7 @@ def test_decisions_are_choices():
         np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
+@pytest.mark.thorough
 def test_passes_keep_more_than_there_was_room_for_at_first():
     text = "y, t = x, 0.0\nwhile t < end:\n  y = y + 0.001 * sin(y)\n  t = t + 1.0\ny"
     for end in (0.0, 1.0, 1023.0, 1024.0, 1025.0, 70_000.0):
@@ -196,6 +200,7 @@ def test_passes_keep_more_than_there_was_room_for_at_first():
         np.testing.assert_allclose(found, flat(asked(_Plain(), text, leaves).replay(go_on)))
 
 
+@pytest.mark.thorough
 def test_the_deadline_is_looked_at_between_passes():
     text = "y, t = x, 0.0\nwhile t < end:\n  y = y + 1e-9 * sin(y)\n  t = t + 1.0\ny"
     leaves = {"x": Leaf(np.asarray(0.3)), "end": Leaf(np.asarray(1.0))}
@@ -214,6 +219,7 @@ def test_the_deadline_is_looked_at_between_passes():
         engine.call(engine.parse(text), leaves, Query("evaluate")).replay(poll)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["hessian", "jacobian"])
 def test_second_derivatives_of_loops(kind):
     text = "y = x\nfor i in range(66):\n  y = y + 0.01 * sin(y * y[::-1]) * a\nsum(y * y)"

@@ -47,6 +47,7 @@ def same(found: Any, expected: Any) -> None:
         np.testing.assert_array_equal(x, y)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("move", MOVES, ids=lambda move: move.__name__.strip("_"))
 @examples(30)
 @given(data=st.data(), shape=shapes().filter(len), dtype=DTYPES, seed=SEEDS)
@@ -57,6 +58,7 @@ def test_one_move(move, data, shape, dtype, seed):
     same(*both(w.tape(chosen(w, z, rng)), w.inputs))
 
 
+@pytest.mark.thorough
 @examples(200)
 @given(data=st.data(), shape=shapes(), dtype=DTYPES, seed=SEEDS, steps=st.integers(1, 6))
 def test_chains_of_moves(data, shape, dtype, seed, steps):
@@ -67,6 +69,7 @@ def test_chains_of_moves(data, shape, dtype, seed, steps):
     same(*both(w.tape(chosen(w, x, rng)), w.inputs))
 
 
+@pytest.mark.thorough
 @examples(200)
 @given(data=st.data(), shape=shapes(), dtype=DTYPES, seed=SEEDS, steps=st.integers(1, 5))
 def test_moves_of_what_the_kernel_has_computed(data, shape, dtype, seed, steps):
@@ -94,6 +97,7 @@ def test_shifts_along_one_axis_add_up():
     same(*both(w.tape(chosen(w, rolled, np.random.default_rng(0))), w.inputs))
 
 
+@pytest.mark.thorough
 def test_many_shifts_one_after_the_other_are_computed_in_linear_time():
     w = Writer()
     x = w.input(np.arange(50.0))

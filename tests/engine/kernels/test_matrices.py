@@ -156,6 +156,7 @@ total
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", [FILTER, SAMPLER], ids=["filter", "sampler"])
 @pytest.mark.parametrize("steps", [66, 200])
 def test_matrices_in_loops(text, steps):

@@ -152,6 +152,7 @@ def test_what_would_be_kept_in_place_of_less_is_made_first():
     assert kept_by_first(w.tape(late)) == ["sum", "sum"]
 
 
+@pytest.mark.thorough
 def test_long_tapes_are_computed_in_pieces():
     w = Writer()
     x = w.input(np.linspace(-1, 1, 11))

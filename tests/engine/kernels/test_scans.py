@@ -90,6 +90,7 @@ def test_scans_of_scans():
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shape", [(3_000_000,), (3, 1_000_001), (1_000_001, 3), (2001, 1503)])
 @pytest.mark.parametrize("axis", [0, -1])
 def test_large_arrays(shape: Shape, axis: int) -> None:

@@ -76,6 +76,7 @@ def selection(draw: st.DrawFn, w: Writer, shape: Shape) -> tuple[Pattern, list[V
     return tuple(pattern), computed, region
 
 
+@pytest.mark.thorough
 @examples(200)
 @given(data=st.data(), shape=SHAPES, dtype=DTYPES, seed=SEEDS)
 def test_gathers(data, shape, dtype, seed):
@@ -92,6 +93,7 @@ def test_gathers(data, shape, dtype, seed):
     )
 
 
+@pytest.mark.thorough
 @examples(150)
 @given(data=st.data(), shape=SHAPES, dtype=SUMMED, seed=SEEDS)
 def test_sums_at_indices_are_in_order(data, shape, dtype, seed):
@@ -106,6 +108,7 @@ def test_sums_at_indices_are_in_order(data, shape, dtype, seed):
     same(*both(w.tape(*outputs), w.inputs), signs=not computed)
 
 
+@pytest.mark.thorough
 @examples(200)
 @given(data=st.data(), shape=SHAPES, dtype=DTYPES, seed=SEEDS)
 def test_of_elements_replaced_twice_the_last_stays(data, shape, dtype, seed):
@@ -119,6 +122,7 @@ def test_of_elements_replaced_twice_the_last_stays(data, shape, dtype, seed):
     same(*both(w.tape(z, twice(z)), w.inputs))
 
 
+@pytest.mark.thorough
 @examples(150)
 @given(data=st.data(), shape=SHAPES, dtype=DTYPES, seed=SEEDS)
 def test_steps_without_indices(data, shape, dtype, seed):
@@ -176,6 +180,7 @@ def test_one_index():
         same(*both(w.tape(twice(row), twice(one), back), w.inputs))
 
 
+@pytest.mark.thorough
 @examples(120)
 @given(data=st.data(), shape=SHAPES, dtype=DTYPES, seed=SEEDS, count=st.integers(2, 12))
 def test_joined_arrays(data, shape, dtype, seed, count):

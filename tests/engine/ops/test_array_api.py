@@ -42,6 +42,7 @@ def moved(x: Any) -> Any:
     return [moved(i) for i in x] if isinstance(x, list | tuple) else strict.asarray(np.asarray(x))
 
 
+@pytest.mark.thorough
 def test_kernels_within_the_standard_give_the_same_numbers():
     xp, within = namespace(), set()
     beyond: dict[str, str] = {}

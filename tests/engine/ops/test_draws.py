@@ -48,6 +48,7 @@ def test_an_integer_is_the_pair_with_zero():
             draw("uniform", np.array(wrong), (5,))
 
 
+@pytest.mark.thorough
 def test_keys_made_of_a_key_are_independent_of_its_draws():
     keys = [draw("fold_in", KEY, i) for i in range(3)] + [*draw("split", KEY, 3)]
     drawn = [draw("uniform", k, (4,)) for k in (KEY, *keys)]
@@ -187,6 +188,7 @@ def test_without_replacement_nothing_comes_twice(p):
     assert len(set(draw("choice", KEY, 10, (10,), False, p).tolist())) == 10
 
 
+@pytest.mark.thorough
 def test_weighted_choices_without_replacement_start_as_weighted():
     firsts = [
         int(draw("choice", k, 3, (1,), False, np.array([1.0, 2.0, 7.0]))[0]) for k in range(500)

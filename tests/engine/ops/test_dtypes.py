@@ -94,6 +94,7 @@ def test_unary(name):
     assert differences(name, [(x,) for x in arrays(name)]) == {}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(name):
     assert differences(name, product(arrays(name), arrays(name))) == {}

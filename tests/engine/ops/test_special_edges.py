@@ -124,6 +124,7 @@ def test_slopes(name, args, expected, gradients):
         assert bar is None or bar == pytest.approx(wanted, rel=1e-9, abs=1e-13, nan_ok=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("t", [1e-6, 0.3, 50.0, 1e6])
 def test_student_in_degrees_of_freedom(t, gradients):
     """For two degrees ``P = 1/2 + t / (2 sqrt(2 + t²))``; its neighbours by differences."""

@@ -35,6 +35,7 @@ def many(call: Call) -> tuple[NumpyExecutable, list[Array]]:
     return NumpyExecutable(tape, exact=True), recorded.values
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_more_than_was_predicted(family):
     firsts = {call.function: call for call in reversed(FAMILIES[family]) if call.values}

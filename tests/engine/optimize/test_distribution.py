@@ -64,6 +64,7 @@ def answered(text, given, kind="gradient", **asked):
     return [[np.asarray(x) for x in each if x is not None] for each in found], tape
 
 
+@pytest.mark.thorough
 @settings(max_examples=share(60), phases=[Phase.explicit, Phase.generate])
 @given(STEPS, ENDS, st.integers(0, 2**32 - 1))
 @example([("{0} * {1}", 0, 1), ("sigmoid({0})", 10, 0)], (11, 0, 0, 1), 0)  # one component
@@ -96,6 +97,7 @@ def test_so_do_loops_for_examples_and_their_derivatives(kind, batch, steps, ends
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.thorough
 @settings(max_examples=share(60), phases=[Phase.explicit, Phase.generate])
 @given(STEPS, ENDS, st.integers(0, 2**32 - 1))
 def test_what_overflows_apart_did_before(steps, ends, seed):

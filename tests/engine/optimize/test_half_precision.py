@@ -75,6 +75,7 @@ def test_sums_and_products_are_rounded_once(backend, dtype):
     assert value("y @ x", ones, backend).tolist() == [4096] * 3
 
 
+@pytest.mark.thorough
 @dtypes
 def test_gradients_are_those_of_pytorch(dtype):
     """But for a unit in the last place: PyTorch rounds some intermediates elsewhere."""
@@ -147,6 +148,7 @@ READ_TWICE = {
 }
 
 
+@pytest.mark.thorough
 @dtypes
 @pytest.mark.parametrize("name", READ_TWICE)
 def test_sums_of_what_loops_read_are_rounded_like_other_sums(name, dtype):

@@ -115,6 +115,7 @@ def test_elements_are_replaced(selection, alike, seed):
     np.testing.assert_array_equal(found, plain)
 
 
+@pytest.mark.thorough
 @given(st.integers(4500, 4600), st.integers(-3, 3), st.integers(1, 3), st.integers(0, 99))
 def test_long_rows_are_rolled_and_clipped(n, shift, width, seed):
     at = np.arange(n)

@@ -58,6 +58,7 @@ def test_no_two_private_functions_of_a_library_have_one_name():
         assert len(names) == len(set(names)), library
 
 
+@pytest.mark.thorough
 def test_every_definition_can_be_read():
     for name, definition in {**PRIVATE, **PUBLIC}.items():
         doc = ast.get_docstring(written(definition.text), clean=False)
@@ -73,6 +74,7 @@ def test_every_definition_can_be_read():
             assert callable(record.record), name
 
 
+@pytest.mark.thorough
 def test_every_private_function_and_every_word_is_used():
     text = "\n".join(d.text for d in {*PUBLIC.values(), *PRIVATE.values()})
     words = OWN_WORDS.keys() | {n for n, v in vocabulary.CONSTANTS.items() if callable(v)}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.autodiff import rule_cache
 from gradwire_engine.autodiff.rule_cache import RuleCache
@@ -72,6 +73,7 @@ def elementwise(name: str) -> Iterator[str]:
         yield f"u = {first} * 0.5\nv = u ** 3\n{' + '.join(others)} + v"
 
 
+@pytest.mark.thorough
 def test_literals_of_rules_are_not_taken_for_operands_or_cotangents():
     compiled = 0
     for name, op in SINGLETONS.items():
@@ -89,6 +91,7 @@ def test_literals_of_rules_are_not_taken_for_operands_or_cotangents():
     assert compiled > 250
 
 
+@pytest.mark.thorough
 @examples(150)
 @given(programs())
 def test_repeats_come_to_the_same_tapes(text):

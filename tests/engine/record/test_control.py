@@ -59,6 +59,7 @@ def test_several_paths_are_kept(ask):
     assert len(added) == 2
 
 
+@pytest.mark.thorough
 def test_more_paths_than_are_kept_are_answered_right(ask):
     for n in [*range(40), *range(40)]:
         assert (

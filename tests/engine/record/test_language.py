@@ -592,6 +592,7 @@ def test_rule_17_pythons_types_name_dtypes(ask):
     assert ask.value("x.astype(bool)", {"x": X}).dtype == "bool"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [

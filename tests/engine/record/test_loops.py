@@ -471,6 +471,7 @@ def test_a_loop_gives_what_its_passes_give(at_once, singly, name, kind):
     same(got, numbers(call(PROGRAMS[name], query, vectors, x=1.3, w=0.8, V=V).replay(nothing)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["gradient", "hessian"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_examples_each_go_their_way(at_once, name, kind):
@@ -485,6 +486,7 @@ def test_examples_each_go_their_way(at_once, name, kind):
     same(got, [np.stack(column) for column in zip(*each, strict=True)])
 
 
+@pytest.mark.thorough
 def test_examples_of_examples_end_in_passes_of_their_own(at_once, singly):
     text = """
 def f(u, v):
@@ -508,6 +510,7 @@ sum(g**2)
     same(got, [np.stack(column) for column in zip(*each, strict=True)])
 
 
+@pytest.mark.thorough
 def test_a_loop_in_a_loop_for_examples_of_examples(at_once):
     text = """
 A = V.T @ V + eye(3) * (1 + x**2)
@@ -688,6 +691,7 @@ y
     same(got, numbers(call(text, Query("gradient"), x=1.3, w=0.8).replay(nothing)))
 
 
+@pytest.mark.thorough
 def test_bodies_that_cannot_be_recorded_at_once_are_tried_once(monkeypatch):
     """However often the loop around them passes."""
     tried = []
@@ -879,6 +883,7 @@ def test_loops_in_segments_give_the_same(name, kind):
     same(spared, plain)
 
 
+@pytest.mark.thorough
 def test_checkpoints_keep_little_of_long_loops():
     text = "def f(y):\n  for i in range({}):\n    y = y + sin(y) / 1000\n  return y\nsum({}(x))"
     peaks = {}
@@ -964,6 +969,7 @@ def test_what_no_path_joins_stays_one_loop(text):
     assert len(made.entry.paths[0].executable.tape.instructions) < 30
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "body",
     [

@@ -113,6 +113,7 @@ def test_derivatives_mapped_and_of_higher_order_are_of_closed_form(ask, way, tex
     assert found == pytest.approx(want(2 * np.exp(-1.3 * sine), sine, cosine), rel=1e-7)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", WAYS)
 def test_examples_of_a_batch_take_steps_of_their_own(ask, way):
     k, end = np.array([0.2, 1.0, 5.0]), np.array([3.0, 0.5, -2.0])
@@ -143,6 +144,7 @@ total
     assert ask.gradients(text, {"k": 0.3})["k"] == pytest.approx(want, rel=1e-6)
 
 
+@pytest.mark.thorough
 def test_the_adjoint_keeps_no_step(ask):
     text = "sum(odeint(lambda y, t: -k * y * cos(t), y0, [0, 1], steps={}{})[-1])"
     peaks = {}

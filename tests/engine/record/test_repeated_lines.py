@@ -82,6 +82,7 @@ def _short():
         yield
 
 
+@pytest.mark.thorough
 @examples(300)
 @given(texts(), st.lists(st.sampled_from([-1.5, -0.3, 0.0, 0.4, 1.0]), min_size=4, max_size=4))
 def test_repeated_lines_give_what_they_give_one_by_one(text, numbers):

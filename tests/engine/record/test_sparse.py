@@ -100,6 +100,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LOOPS)
 def test_a_loop_has_the_pattern_of_any_number_of_passes(ask, name):
     text, nonzeros, second = LOOPS[name]

@@ -56,6 +56,7 @@ def same(got: Any, want: Any) -> None:
         np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.thorough
 @given(BODIES)
 @examples(40)
 def test_mapped_is_a_loop_to_second_order(body: str):

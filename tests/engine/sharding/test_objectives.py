@@ -201,6 +201,7 @@ PATHS = (
 )
 
 
+@pytest.mark.thorough
 def test_guards_on_parameters_switch_between_calls():
     objective = Objective(PATHS, dict(DATA), OF, SIZES)
     for b in (0.5, -0.5, 1.5, 0.5, -3.0):
@@ -305,6 +306,7 @@ def objectives(draw: st.DrawFn, depth: int = 0) -> str:
     return draw(st.sampled_from(JOINED)).format(*parts)
 
 
+@pytest.mark.thorough
 @given(
     objectives(),
     st.lists(st.integers(0, 4), min_size=1, max_size=5).filter(any),

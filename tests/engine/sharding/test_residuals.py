@@ -39,6 +39,7 @@ def parts(objective: Objective, target: Any, v: Any) -> tuple[Any, Any, Any]:
     return cost, gradient, product
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TARGETS)
 @given(
     st.lists(st.integers(0, 4), min_size=1, max_size=5).filter(any),

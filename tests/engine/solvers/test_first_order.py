@@ -74,6 +74,7 @@ def test_steps_are_those_of_the_formulas(run, values, method, options, step):
     assert found.gradient_norm == pytest.approx(np.abs(gradient(w, b)).max())
 
 
+@pytest.mark.thorough
 def test_adam_is_that_of_torch(run, values):
     torch = pytest.importorskip("torch")
     w, b = (torch.tensor(START[name], dtype=torch.float64, requires_grad=True) for name in "wb")

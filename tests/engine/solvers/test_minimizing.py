@@ -205,6 +205,7 @@ def test_what_the_start_warned_about_is_in_the_answer(run):
     assert all(notice.code for notice in found.warnings)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["SLSQP", "trust-constr"])
 def test_constraints_that_exclude_each_other_are_no_success(run, method):
     constraints = [Constraint("sum(x)", None, 2, None), Constraint("sum(x)", None, None, 1)]
@@ -259,6 +260,7 @@ def test_slsqp_goes_on_from_a_point_without_value(run):
     assert found.value < 1e-6
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "constraints", "words"),
     [

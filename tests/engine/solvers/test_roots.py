@@ -113,6 +113,7 @@ def test_a_least_sum_of_squares_is_no_root(run, text, start):
     assert found.message == "the values do not become zero: 1 is left"
 
 
+@pytest.mark.thorough
 @METHOD
 @pytest.mark.parametrize("text", ["1e200 * (x - 1)", "1e-200 * (x - 1)", "x * 0 + 1"])
 def test_where_scipy_raises_a_run_ends_without_an_error(run, text, method):

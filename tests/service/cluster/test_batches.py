@@ -21,6 +21,7 @@ def all_divided(monkeypatch):
     monkeypatch.setattr(batches, "_BYTES_PER_SECOND", 1e30)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("query", "vectors"),
     [
@@ -81,6 +82,7 @@ def test_short_queries_and_those_without_a_cluster_stay(connected, monkeypatch):
         away.close()
 
 
+@pytest.mark.thorough
 async def test_a_request_is_answered_by_workers(served, dask, all_divided):
     x = np.random.default_rng(1).standard_normal((7, 3))
     request = {

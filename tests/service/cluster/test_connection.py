@@ -184,6 +184,7 @@ def test_a_name_is_looked_up_until_the_scheduler_is_found(
             unavailable(caught, "no workers")
 
 
+@pytest.mark.thorough
 def test_a_scheduler_without_workers_and_one_that_dies(data):
     with scheduler() as (process, address), cluster_at(address, data) as cluster:
         with pytest.raises(RequestError) as caught:
@@ -210,6 +211,7 @@ def waiting_for_workers(cluster, text, poll):
         sleep(0.05)
 
 
+@pytest.mark.thorough
 def test_without_a_cluster_or_a_root(data):
     with cluster_at("", data) as cluster, pytest.raises(RequestError) as caught:
         objective(cluster)

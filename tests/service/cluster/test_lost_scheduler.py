@@ -9,6 +9,7 @@ from tests.service.cluster.test_connection import running, scheduler, unused_por
 pytest.importorskip("distributed", reason="needs the extra dask")
 
 
+@pytest.mark.thorough
 async def test_a_job_waits_for_a_lost_scheduler_and_goes_on(served, data):
     port = unused_port()
     address = f"tcp://127.0.0.1:{port}"

@@ -70,6 +70,7 @@ def whole(data, text=LOGISTIC):
     return LocalProblem(Engine(), Engine().parse(text), variables, ["w"])
 
 
+@pytest.mark.thorough
 def test_parts_add_up_to_the_formula(logistic, references, data, small_shards):
     objective = logistic(*references)
     assert len(objective.shards) > 8  # more than one level of the sum
@@ -118,6 +119,7 @@ def test_rows_that_do_not_fit_are_read_each_time(logistic, data, small_shards, m
     np.testing.assert_allclose(gradient, expected, rtol=1e-9)
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_killed_changes_nothing(dask, logistic, data, small_shards):
     objective = logistic(*ZARR)
     evaluations = 0
@@ -139,6 +141,7 @@ def test_a_worker_that_is_killed_changes_nothing(dask, logistic, data, small_sha
     np.testing.assert_allclose(found.fun, expected.fun, rtol=1e-12)
 
 
+@pytest.mark.thorough
 def test_data_that_kill_their_workers_are_a_problem(dask, logistic):
     import dask.array as da
 
@@ -153,6 +156,7 @@ def test_data_that_kill_their_workers_are_a_problem(dask, logistic):
     dask.client.wait_for_workers(2)  # other tests need them again
 
 
+@pytest.mark.thorough
 def test_no_shard_needs_more_memory_than_a_worker_has(logistic):
     text = "return sum(sort((X @ w)[:, None] * ones((1, 40000)), axis=1))"
     error = refused(lambda: logistic(*ZARR, text=text).value_and_gradient(X_AT))
@@ -195,6 +199,7 @@ def refused(ask):
     return problem_of(caught.value)
 
 
+@pytest.mark.thorough
 def test_rows_of_bfloat16(dask, data, logistic, small_shards):
     import dask.array as da
 
@@ -218,6 +223,7 @@ def test_unequal_rows(dask, logistic):
     assert "3000" in error.detail
 
 
+@pytest.mark.thorough
 def test_chunks_of_unequal_dtypes(dask, logistic, small_shards):
     import dask.array as da
 
@@ -247,6 +253,7 @@ def test_references_that_lead_nowhere(logistic, reference, code, detail):
     assert error.pointer == f"/variables/X/{reference.kind}"
 
 
+@pytest.mark.thorough
 def test_tenants_name_only_what_is_theirs(dask, data, logistic, published):
     import dask.array as da
 

@@ -61,6 +61,7 @@ def expected(data):
     return fitted.fit(data.X.astype(float), data.y).coef_[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["L-BFGS-B", "trust-ncg"])
 def test_logistic_regression_is_scikit_learns(solve, expected, small_shards, method):
     options = REQUEST["options"] if method == "L-BFGS-B" else {"gtol": 1e-5}
@@ -97,6 +98,7 @@ def test_a_source_cannot_be_chunked(solve):
     assert problem.pointer == "/sources"
 
 
+@pytest.mark.thorough
 def test_least_squares_by_products_with_jacobians(solve, data, small_shards):
     program = {"program": "return X @ w - y", "method": "gauss-newton", "options": {"gtol": 1e-5}}
     answer = solve("least_squares", {**REQUEST, **program})
@@ -134,6 +136,7 @@ def test_data_are_what_references_expect(solve, further, code):
     assert (problem.code, problem.pointer) == (code, f"/variables/X/{next(iter(further))}")
 
 
+@pytest.mark.thorough
 async def test_a_worker_process_asks_the_cluster(served, dask, data, expected):
     """With its limits of memory, and over HTTP."""
     settings = {"dask": dask.address, "data_root": str(data.root), "process_bytes": 400 << 20}
@@ -144,6 +147,7 @@ async def test_a_worker_process_asks_the_cluster(served, dask, data, expected):
         np.testing.assert_allclose(answer.json()["solution"]["w"], expected, rtol=1e-5)
 
 
+@pytest.mark.thorough
 def test_a_service_without_dask_does_not_start(monkeypatch):
     monkeypatch.setattr("gradwire_service.cluster.cluster.find_spec", lambda _: None)
     check_installed(Settings())

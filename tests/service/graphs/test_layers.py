@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from gradwire_service.graphs.layers import Box, Link, arrange
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +46,7 @@ def sides(box: Box) -> tuple[float, float, float, float]:
     return box.x, box.y, box.x + box.width, box.y + box.height
 
 
+@pytest.mark.thorough
 @examples(150)
 @given(graphs())
 def test_boxes_and_edges_do_not_overlap(drawn):

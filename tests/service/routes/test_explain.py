@@ -159,6 +159,7 @@ async def test_warnings_are_those_of_the_answer(client):
     assert [warning["code"] for warning in found["warnings"]] == ["no_path"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("query", "terms"), [("evaluate", 8_000), ("gradient", 4_000)])
 async def test_a_program_of_many_nodes_is_explained_in_bounded_size(client, query, terms):
     request = {
@@ -179,6 +180,7 @@ async def test_a_program_of_many_nodes_is_explained_in_bounded_size(client, quer
     assert len(found.content) < 1_000_000
 
 
+@pytest.mark.thorough
 async def test_operands_count_as_well(client):
     program = "s = [x * i for i in range(700)]\n" + "\n".join(f"a{n} = stack(s)" for n in range(12))
     total = " + ".join(f"sum(a{n})" for n in range(12))

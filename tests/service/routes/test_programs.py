@@ -288,6 +288,7 @@ async def test_an_expected_id_is_checked(new_client):
     assert Engine().parse("x").id in response.json()["detail"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [math.nan, math.inf, 1e300, 2**63, -0.0, True, 3])
 async def test_constants_of_a_graph_are_stored_bit_for_bit(tmp_path, number, served):
     graph = {"nodes": [{"id": "y", "op": "add", "args": ["x", number]}], "outputs": "y"}

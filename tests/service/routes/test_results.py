@@ -94,6 +94,7 @@ async def test_results_compile_nothing_anew_and_are_compiled_for_like_values(new
     assert np.allclose(close, 3 + (X - 3) * 0.5**21)
 
 
+@pytest.mark.thorough
 async def test_released_results_are_deleted_with_a_later_answer(new_client):
     answer = await ask(new_client, outputs=["a"], keep=["outputs"])
     for _ in range(30):
@@ -122,6 +123,7 @@ async def test_equal_results_are_released_one_by_one(new_client):
     assert np.array_equal(await get(new_client, refs[2]), X + 1)
 
 
+@pytest.mark.thorough
 async def test_a_failed_request_releases_nothing(new_client):
     answer = await ask(new_client, outputs=["a"], keep=["outputs"])
     ref = answer["outputs"][0]["ref"]
@@ -201,6 +203,7 @@ async def test_answers_of_tapes_leave_nothing(client):
     assert (refused.status_code, refused.json()["pointer"]) == (422, "/keep")
 
 
+@pytest.mark.thorough
 async def test_large_results_are_kept_where_they_were_written(served, kept):
     # Of several large ones and a small one, each has its own elements, also in another process.
     many = np.arange(600_000.0)

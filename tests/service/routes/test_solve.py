@@ -134,6 +134,7 @@ async def test_in_the_background_it_is_a_job_at_once(served):
         assert job["result"] == direct
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sent", ["application/json", "application/msgpack"])
 async def test_results_of_jobs_come_in_any_format(served, sent):
     body = json.dumps(ROSEN | {"background": True}).encode()
@@ -300,6 +301,7 @@ async def test_one_idempotency_key_is_one_job(served, kept):
         assert (begun.status_code, begun.json()["code"]) == (409, "idempotency_conflict")
 
 
+@pytest.mark.thorough
 async def test_an_idempotency_key_is_known_to_all_replicas(served, tmp_path, clock):
     key, long = {"idempotency-key": "fit 8"}, ENDLESS | {"max_seconds": 0.5, "wait_ms": 600_000}
     shared = {"store": f"sqlite:{tmp_path / 'jobs.db'}", "now": clock}
@@ -372,6 +374,7 @@ async def test_owners_see_only_their_own(served):
         assert (await ended(client, path))["state"] == "succeeded"
 
 
+@pytest.mark.thorough
 async def test_interrupted_jobs_go_on_with_the_next_service(served, tmp_path, clock, monkeypatch):
     """Closing hands a job over; Adam's steps are then the same as without interruption."""
     monkeypatch.setattr("gradwire_service.work.solve.CHECKPOINT_SECONDS", 0.0)
@@ -409,6 +412,7 @@ async def test_interrupted_jobs_go_on_with_the_next_service(served, tmp_path, cl
         assert numbers == sorted(set(numbers))
 
 
+@pytest.mark.thorough
 async def test_a_dead_client_does_not_end_a_job(served):
     async with served() as client:
         key = {"idempotency-key": "mine"}
@@ -430,6 +434,7 @@ async def test_a_dead_client_does_not_end_a_job(served):
         assert (await client.delete(path)).status_code == 204
 
 
+@pytest.mark.thorough
 async def test_tensors_of_a_running_job_do_not_expire(served, clock, monkeypatch):
     monkeypatch.setattr("gradwire_service.work.solve.CHECKPOINT_SECONDS", 0.0)
     x = {"dtype": "float64", "shape": [2], "data": np.array([1.0, 2.0]).tobytes()}

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import pytest
 from gradwire_service.access.entries import write_entries
 from jsonschema import Draft202012Validator
 
@@ -13,6 +14,7 @@ def bearer(token):
     return {"authorization": f"Bearer {token}"}
 
 
+@pytest.mark.thorough
 async def test_operators_see_storage_and_requests_of_tenants(served, kept, clock):
     end = datetime(2040, 1, 1, tzinfo=UTC)
     operator, admin = issued(["admin"], tenant="house", expires_at=end)

@@ -190,6 +190,7 @@ async def test_pickles_are_never_loaded(client, tmp_path):
     assert not trap.exists()
 
 
+@pytest.mark.thorough
 async def test_deleted_tensors_are_unknown(kept, served):
     async with served(**kept) as client:
         ref = await put(client, ARRAY)
@@ -381,6 +382,7 @@ async def test_a_tape_is_rebuilt_from_stored_programs_and_tensors(tmp_path, serv
             assert problem["missing"] == [program["id"], ref]
 
 
+@pytest.mark.thorough
 async def test_training_with_refs_is_compiled_once(new_client):
     batches = [np.arange(6.0).reshape(3, 2) + k for k in range(3)]
     refs, w = [await put(new_client, x) for x in batches], np.array([0.5, -0.25])

@@ -117,6 +117,7 @@ async def test_a_replica_renews_its_leases(served, left, owner):
     store.close()
 
 
+@pytest.mark.thorough
 @in_processes
 async def test_a_job_goes_on_when_its_process_is_killed(served):
     async with served(processes=1, job_processes=1) as client:

@@ -65,6 +65,7 @@ def header(draw, file):
     file[:100] = Random(draw(st.integers(0, 2**32))).randbytes(100)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("running", [False, True], ids=["at the start", "running"])
 @pytest.mark.parametrize(
     "damage", [garbage, zeros, another_page, truncated, header], ids=lambda f: f.__name__

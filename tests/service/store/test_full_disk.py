@@ -62,6 +62,7 @@ def use_up(folder):
     return path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("nbytes", "kind"),
     [(5_000, "tensors"), (100_000, "tensors"), (100_000, "programs"), (1_500_000, "programs")],
@@ -79,6 +80,7 @@ def test_deleting_frees_space_repeatedly(store, nbytes, kind):
         first = again
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("nbytes", [5_000, 100_000])
 def test_deleting_a_few_records_frees_space(store, nbytes):
     held = filled(store, nbytes)

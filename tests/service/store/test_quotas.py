@@ -124,6 +124,7 @@ def test_a_used_record_without_room_for_its_request_key_is_still_marked_used(sto
     assert store.find(key()).used_by == ""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind_of_store", [MemoryStore, partial(SqliteStore, ":memory:")])
 def test_many_records_are_evicted_in_one_pass(kind_of_store, clock):
     """To evict 75 of 2,000 records takes little more for each than to evict one."""

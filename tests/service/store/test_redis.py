@@ -216,6 +216,7 @@ def commands(store, work):
     return sum(told["calls"] for told in store._redis.info("commandstats").values())
 
 
+@pytest.mark.thorough
 def test_very_many_records_can_be_listed(redis_url):
     """More than fit on the stack of a script."""
     store = in_redis(redis_url, PLENTY)
@@ -323,6 +324,7 @@ def test_the_documented_redis_user_has_sufficient_permissions(server, clock):
         assert [of for of in refused if of[1] != "client|setinfo"] == []  # redis-py's own
 
 
+@pytest.mark.thorough
 def test_without_redis_its_client_is_not_imported(loaded):
     assert "gradwire_service.store" in loaded
     assert "redis" not in loaded

@@ -143,6 +143,7 @@ async def test_phase_spans_agree_with_server_timing(collector, processes):
         assert nanoseconds / 1e6 == pytest.approx(float(milliseconds), abs=0.002)
 
 
+@pytest.mark.thorough
 async def test_an_incoming_trace_is_continued(collector):
     async with traced(collector) as client:
         answer = await client.get("/v1/limits", headers={"traceparent": SAMPLED})

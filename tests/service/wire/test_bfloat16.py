@@ -152,6 +152,7 @@ def test_values_of_sparse_and_ragged_tensors_are_rounded():
         assert values.tolist() == sent(0.1, 0.2).tolist()
 
 
+@pytest.mark.thorough
 def test_the_written_decimals_are_the_shortest_that_read_back():
     every = EVERY.view(BFLOAT16)
     decimals = [shortest(number) for number in every]

@@ -148,6 +148,7 @@ def test_documents_are_written_with_arrays():
     assert JSON.write({"x": np.arange(2.0)}, None) == [b'{"x":[0.0,1.0]}']
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", [b"[]", b"{}", b'""'])
 def test_the_number_of_values_in_a_body_is_limited(part):
     def body(count):

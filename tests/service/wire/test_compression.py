@@ -62,6 +62,7 @@ def test_a_wrong_checksum_is_refused():
     assert refusal(CODINGS["gzip"].decompress, compressed, BOUND) == "malformed_body"
 
 
+@pytest.mark.thorough
 @codings
 def test_a_decompression_bomb_uses_no_more_memory_than_the_limit(coding):
     bomb = COMPRESS[coding.name](bytes(300_000_000))

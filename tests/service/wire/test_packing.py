@@ -22,6 +22,7 @@ def packed(document, **options):
     return b"".join(bytes(piece) for piece in pack(document, **options))
 
 
+@pytest.mark.thorough
 @given(documents)
 @example(["x" * 70_000, list(range(70_000)), {str(i): i for i in range(70_000)}])
 @example([-1, -32, -33, 127, 128, 255, 256, -128, -129, 65_535, 65_536, -32_768, -32_769])

@@ -38,6 +38,7 @@ def refusal(body, code="malformed_body"):
     return caught.value.detail
 
 
+@pytest.mark.thorough
 @given(documents)
 @example([1.5] * 40)
 @example([1.5] * 40 + [2])
@@ -109,6 +110,7 @@ def test_depth_is_limited():
     assert "deeper" in refusal(b"\x81\xa1a" * 1_000_000 + b"\x01")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("byte", [b"\x90", b"\x80", b"\x01", b"\xa0"])
 def test_too_many_small_values_are_refused_quickly(byte):
     count = 20 * MOST_VALUES

@@ -109,6 +109,7 @@ compilation.compile_apart([None])
 """
 
 
+@pytest.mark.thorough
 def test_a_child_whose_parent_was_killed_ends_by_itself():
     parent = subprocess.Popen([sys.executable, "-c", ORPHANING])
     children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
@@ -153,6 +154,7 @@ def compiler():
     return Compiler(CodeCache(SharedBudget(1 << 24), Metrics()))
 
 
+@pytest.mark.thorough
 def test_a_child_that_answers_too_much_fails_here_alone(monkeypatch):
     before = descendants()
     monkeypatch.setattr(compilation, "_MOST_CODE_BYTES", 1000)
@@ -281,6 +283,7 @@ def test_a_restart_compiles_nothing(tmp_path):
     assert again[1] > 0
 
 
+@pytest.mark.thorough
 def test_an_engine_goes_over_to_what_the_child_compiled(compiler):
     engine = Engine(backend=native.native_backend(compiler))
     program, x = engine.parse(PROGRAM), np.linspace(-2, 2, 101)
@@ -326,6 +329,7 @@ async def test_the_service_says_whether_it_compiles(served, machine_code):
         assert f"gradwire_machine_code {float(machine_code)}" in metrics
 
 
+@pytest.mark.thorough
 async def test_answers_of_workers_stay_the_same(served):
     """Those by machine code are those by NumPy."""
     x = np.linspace(-2, 2, 10_000)

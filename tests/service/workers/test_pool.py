@@ -175,6 +175,7 @@ async def test_a_response_too_large_for_a_worker_is_refused(served):
         assert good.status_code == 200
 
 
+@pytest.mark.thorough
 async def test_running_out_of_memory_in_json_libraries_is_refused(served):
     """A worker with too little memory to read or write JSON is not killed."""
     async with served(processes=1, process_bytes=64 << 20) as client:

@@ -75,6 +75,7 @@ def test_tables_that_the_service_does_not_take_say_the_limit(run, tmp_path):
     assert "hint: send fewer examples" in told
 
 
+@pytest.mark.thorough
 def test_parquet_keeps_dtypes(answer, run, tmp_path):
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")

@@ -58,6 +58,7 @@ def asked(backend, text, values, kind="gradient", limits=None):
     return engine.call(engine.parse(text), leaves, Query(kind))
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 def test_operations(backend):
     """Every operation by itself: most by code of our own, others by CuPy's, some by the host."""
@@ -95,6 +96,7 @@ HALF = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("name", HALF)
 def test_half_precision(backend, name, dtype):
@@ -134,6 +136,7 @@ def test_many_products_of_halves_are_of_halves(backend, text, products, dtype):
     assert names.count("contract_halves") == products
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_products_of_halves_in_loops_whose_passes_values_decide(backend, dtype):
     rng = np.random.default_rng(5)
@@ -189,6 +192,7 @@ def test_half_precision_is_checked_and_kept(backend):
             assert same_x.tobytes() == x.tobytes()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(backend, name):
     """The first replay, and that of a graph."""
@@ -243,6 +247,7 @@ def test_a_singular_matrix_is_the_error_that_numpy_gives(backend):
     assert errors[0] == errors[1]
 
 
+@pytest.mark.thorough
 def test_read_only_arrays_stay_on_the_device(backend):
     x = RNG.random(200_000)
     x.flags.writeable = False
@@ -252,6 +257,7 @@ def test_read_only_arrays_stay_on_the_device(backend):
     np.testing.assert_allclose(answers, np.sum(np.exp(x) * x))
 
 
+@pytest.mark.thorough
 def test_results_that_come_back_are_there_already():
     from gradwire_engine.gpu import gpu_backend
 
@@ -276,6 +282,7 @@ def test_results_that_come_back_are_there_already():
         assert backend.device.pool.used_bytes() <= used - 400 * 400 * 8
 
 
+@pytest.mark.thorough
 def test_what_is_kept_gives_way_to_what_is_needed():
     from gradwire_engine.gpu import OutOfGpuMemory, gpu_backend
 
@@ -328,6 +335,7 @@ def test_costs_are_measured_in_little_memory():
     assert min(found[:-1]) > 0
 
 
+@pytest.mark.thorough
 def test_a_result_without_room_for_another_is_not_kept():
     from gradwire_engine.gpu import gpu_backend
 
@@ -376,6 +384,7 @@ def test_memory_that_is_refused(backend):
     assert asked(backend, "sum(x)", {"x": RNG.random(3000)}).replay(go_on).value > 0
 
 
+@pytest.mark.thorough
 def test_threads_take_turns(backend):
     call = asked(backend, "sum(tanh(x @ x))", {"x": RNG.random((200, 200))})
     found = []

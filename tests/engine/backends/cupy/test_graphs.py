@@ -106,6 +106,7 @@ def brought(backend: Any, x: Any) -> Any:
         return backend.device.copy_from(x, go_on)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_can_be_captured_is(backend, name):
     text, expected = PROGRAMS[name]
@@ -116,6 +117,7 @@ def test_what_can_be_captured_is(backend, name):
     assert [piece.begin for piece in pieces[1:]] == [piece.end for piece in pieces[:-1]]
 
 
+@pytest.mark.thorough
 def test_inputs_that_stay_have_graphs_of_their_own(backend):
     text, expected = PROGRAMS["on the host"]
     executable = backend.compile(tape(text), go_on)
@@ -126,6 +128,7 @@ def test_inputs_that_stay_have_graphs_of_their_own(backend):
     assert graphs(executable) == [expected] * 3  # w is met, then stays at two places
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wrong", [0, 1])
 def test_decisions_in_every_graph_are_looked_at(backend, wrong):
     text = f"{BEFORE}s = sum(c) + x[0, 0]\nif s > 1e6:\n    c = -c\nd = dawsn(c)\n{AFTER}"
@@ -138,6 +141,7 @@ def test_decisions_in_every_graph_are_looked_at(backend, wrong):
     replayed(executable, made, [X, W])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("where", ["c", "g"])
 def test_what_is_not_finite_is_found_wherever_it_is(backend, where):
     made = tape(f"{BEFORE}d = dawsn(c)\n{AFTER}[sum(log(x[0, 0] + 0 * {where})), c, g]", "evaluate")
@@ -149,6 +153,7 @@ def test_what_is_not_finite_is_found_wherever_it_is(backend, where):
             assert executable.replay([x, W], go_on).finite == finite
 
 
+@pytest.mark.thorough
 def test_requirements_in_a_graph_are_looked_at(backend):
     text = f"{BEFORE}d = dawsn(c)\n{AFTER}g.at[astype(floor(x[0]), 'int64')].set(1)"
     made = tape(text, "evaluate")
@@ -161,6 +166,7 @@ def test_requirements_in_a_graph_are_looked_at(backend):
         executable.replay([x, W], go_on)
 
 
+@pytest.mark.thorough
 def test_outputs_that_stay_are_not_written_again():
     text = f"{BEFORE}d = dawsn(c)\n{AFTER}[c, d, g]"
     with opened("simulated", stay=True) as backend:
@@ -189,6 +195,7 @@ def test_a_transposed_array_is_not_taken_for_what_is_at_its_place():
                 same(brought(backend, found), np.exp(expected) @ W)
 
 
+@pytest.mark.thorough
 def test_memory_is_freed_with_the_graphs():
     with opened("simulated") as backend:
         executable = backend.compile(tape(PROGRAMS["one after the other"][0]), go_on)
@@ -275,6 +282,7 @@ def test_what_is_launched_at_one_place_is_right_at_another(monkeypatch):
         replayed(executable, made, [X, W])
 
 
+@pytest.mark.thorough
 def test_a_deadline_stops_between_graphs_and_the_next_replay_is_right(backend):
     text, expected = PROGRAMS["one after the other"]
     executable = backend.compile(tape(text), go_on)
