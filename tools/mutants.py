@@ -4,15 +4,16 @@
     /tmp/mutants/bin/python tools/mutants.py BEFORE --save before.json
     /tmp/mutants/bin/python tools/mutants.py AFTER --same before.json --save after.json
 
-To be run in the checkout, which is only read: all tests run in a worktree of the commit. A digest
-of the first commit draws modules and mutants, so that nobody chooses them; cosmic-ray's operators
-make them. What judges a mutant are the tests that execute its lines, of the test files that mirror
-its module, and of those that share most of its rare words; with ``--nearest 0`` of all files.
+To be run in the checkout, which is only read: tests run in a worktree. A digest of the first commit
+draws modules and mutants, so that nobody chooses them. What judges a mutant are the tests that
+execute its lines, of the ``--nearest`` test files: those that mirror its module, then those that
+share most of its rare words; 0 means all.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import math
@@ -30,7 +31,7 @@ from typing import Any
 from cosmic_ray.ast import ast_nodes, get_ast  # type: ignore[import-not-found]
 from cosmic_ray.mutating import mutate_code  # type: ignore[import-not-found]
 from cosmic_ray.plugins import get_operator, operator_names  # type: ignore[import-not-found]
-from coverage import CoverageData
+from coverage import CoverageData, CoverageException
 from coverage.parser import PythonParser
 
 PACKAGES = ("engine/gradwire_engine", "service/gradwire_service", "clients/python/gradwire")
@@ -71,8 +72,7 @@ def drawn(source: str, module: str, commit: str, count: int) -> list[Mutant]:
         if start not in taken and len(taken) < count:
             new, old = mutate_code(source, operator, i).splitlines(True), lines[start - 1 : end]
             place = {"module": module, "nth": places(lines, old).index(start - 1), "line": start}
-            new = new[start - 1 : end - len(lines) + len(new)]
-            taken[start] = {**place, "old": old, "new": new}
+            taken[start] = place | {"old": old, "new": new[start - 1 : end - len(lines) + len(new)]}
     return [*taken.values()]
 
 
@@ -105,13 +105,14 @@ def seen(tree: Path, command: list[str], module: str, file: str) -> Seen:
     with tempfile.TemporaryDirectory() as folder:
         rc = Path(folder, "rc")
         rc.write_text(f"[run]\ninclude = {tree / module}\nparallel = true\npatch = subprocess\n")
-        options = f"--cov --cov-context=test --cov-report= --cov-config={rc} --maxfail=0".split()
-        _, out = run(tree, [*command, *options, file], COVERAGE_FILE=f"{folder}/data")
+        options = f"--cov --cov-context=test --cov-report= --cov-config={rc} --maxfail=0 {file}"
+        _, out = run(tree, [*command, *options.split()], COVERAGE_FILE=f"{folder}/data")
         for part in Path(folder).glob("data*"):
-            (data := CoverageData(str(part))).read()
-            for line, contexts in data.contexts_by_lineno(str(tree / module)).items():
-                tests = {x.rpartition("|")[0] for x in contexts if x.endswith("|run")}
-                lines.setdefault(parser.first_line(line), set()).update(tests or {file})
+            with contextlib.suppress(CoverageException):  # of a process that was killed
+                (data := CoverageData(str(part))).read()
+                for line, contexts in data.contexts_by_lineno(str(tree / module)).items():
+                    tests = {x.rpartition("|")[0] for x in contexts if x.endswith("|run")}
+                    lines.setdefault(parser.first_line(line), set()).update(tests or {file})
     return lines, FAILURE.findall(out), time.time() - start
 
 
@@ -129,12 +130,11 @@ def judge(tree: Path, command: list[str], mutant: Mutant, known: dict[str, Seen]
         given += [file] if file in ids or len(ids) > MOST_IDS else ids
     if not given:
         return "uncovered"
-    mutant["tests"], failing = len(given), [f"--deselect={y}" for x in known.values() for y in x[1]]
+    mutant["tests"], args = len(given), [f"--deselect={y}" for x in known.values() for y in x[1]]
     path.write_text("".join([*lines[:at], *mutant["new"], *lines[at + len(old) :]]))
     limit = 120 + 5 * sum(seconds for *_, seconds in known.values())
-    args = [*command, "-x", *failing, *given]
-    # Bytecode of two mutants might look alike, by time and size.
-    status, out = run(tree, args, limit, PYTHONDONTWRITEBYTECODE="1")
+    # Without bytecode: that of two mutants might look alike, by time and size.
+    status, out = run(tree, [*command, "-x", *args, *given], limit, PYTHONDONTWRITEBYTECODE="1")
     path.write_text(source)
     mutant["by"] = FAILURE.findall(out)[:1]
     return "timeout" if status in (-9, 137) else "survived" if status in (0, 5) else "killed"
@@ -168,10 +168,10 @@ def judge_all(tree: Path, command: list[str], told: argparse.Namespace) -> None:
             raise SystemExit(f"{package} is not the worktree's, but {file}")
     paths = [path for package in PACKAGES for path in (tree / package).rglob("*.py")]
     long = [str(x.relative_to(tree)) for x in paths if x.read_text().count("\n") > LEAST_LINES]
-    names = sorted(long, key=lambda x: digest(commit, x))
+    long.sort(key=lambda x: digest(commit, x))
     given = told.save if told.save.exists() else told.same
     mutants = json.loads(given.read_text())["mutants"] if given else []
-    for x in [] if given else names[: told.modules]:
+    for x in [] if given else long[: told.modules]:
         mutants += drawn((tree / x).read_text(), x, commit, told.mutants)
     for mutant in [] if given == told.save else mutants:
         mutant["before"] = mutant.pop("outcome", None)
