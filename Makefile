@@ -61,12 +61,11 @@ explore: $(DEV) ## Run random tests with new examples for EXPLORE_SECONDS, and s
 gpu-test: $(TEST) ## Test what needs an NVIDIA GPU, where there is one
 	@$(BIN)/pytest --gpu tests/gpu tests/engine/backends/cupy/test_executable.py $(ARGS)
 
-# What the stages of test-all are run in.
-environment: $(DEV)
+environment: $(DEV) ## Install what most stages of test-all run in
 
-sdk-environment: $(SDK_VENV)/.test
+sdk-environment: $(SDK_VENV)/.test ## Install what the SDK's tests need, for another Python
 
-generators: $(TOOLS)/.made
+generators: $(TOOLS)/.made ## Install the tools of others that generate clients
 
 sdk-test: $(SDK_VENV)/.test ## Test the SDK with another Python, except the adapters: make sdk-test PYTHON=python3.13
 	@$(SDK_VENV)/bin/pytest -n auto -o norecursedirs='.* adapters' tests/clients $(ARGS)

@@ -46,7 +46,8 @@ class Wire:
         return problem["code"], problem["pointer"]
 
 
-@pytest.fixture(scope="package")
+# By module: an event loop lasts as long as its fixtures, and other modules have another one.
+@pytest.fixture(scope="module")
 async def wire() -> AsyncIterator[Wire]:
     app = create_app()
     transport = httpx.ASGITransport(app)
