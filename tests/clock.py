@@ -4,7 +4,10 @@ import asyncio
 import selectors
 from collections.abc import Callable
 from concurrent.futures import Executor
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+Given = TypeVarTuple("Given")
+Returned = TypeVar("Returned")
 
 
 class Clock:
@@ -60,8 +63,11 @@ class ClockLoop(asyncio.SelectorEventLoop):
         return self.clock()
 
     def run_in_executor(
-        self, executor: Executor | None, func: Callable[..., Any], *args: Any
-    ) -> asyncio.Future[Any]:
+        self,
+        executor: Executor | None,
+        func: Callable[[Unpack[Given]], Returned],
+        *args: *Given,
+    ) -> asyncio.Future[Returned]:
         call = super().run_in_executor(executor, func, *args)
         self._clock_selector.threads += 1
         call.add_done_callback(self._returned)
