@@ -5,9 +5,9 @@
     /tmp/mutants/bin/python tools/mutants.py AFTER --same before.json --save after.json
 
 To be run in the checkout, which is only read: tests run in a worktree. A digest of the first commit
-draws modules and mutants, so that nobody chooses them. What judges a mutant are the tests that
-execute its lines, of the ``--nearest`` test files: those that mirror its module, then those that
-share most of its rare words; 0 means all.
+draws modules and mutants, so that nobody chooses them. What judges a mutant are those that execute
+its lines of the ``--nearest`` test files: files that mirror its module, then those that share most
+of its rare words; 0 means all.
 """
 
 from __future__ import annotations
@@ -122,22 +122,25 @@ def judge(tree: Path, command: list[str], mutant: Mutant, known: dict[str, Seen]
     lines = (source := path.read_text() if path.exists() else "").splitlines(True)
     if len(found := places(lines, old)) <= mutant["nth"]:
         return "gone"
-    at, given = found[mutant["nth"]], list[str]()
+    at = found[mutant["nth"]]
     (parser := PythonParser(text=source)).parse_source()
     span = {parser.first_line(at + 1 + i) for i in range(len(old))}
-    for file, (tests, _, _) in known.items():
-        ids = sorted({x for line in span for x in tests.get(line, ())})
-        given += [file] if file in ids or len(ids) > MOST_IDS else ids
-    if not given:
-        return "uncovered"
-    mutant["tests"], args = len(given), [f"--deselect={y}" for x in known.values() for y in x[1]]
+    by = {x: sorted({z for y in span for z in known[x][0].get(y, ())}) for x in known}
+    tests = [y for x in by for y in by[x] if x not in by[x] and len(by[x]) <= MOST_IDS]
+    args, status = [f"--deselect={y}" for x in known.values() for y in x[1]], None
     path.write_text("".join([*lines[:at], *mutant["new"], *lines[at + len(old) :]]))
     limit = 120 + 5 * sum(seconds for *_, seconds in known.values())
-    # Without bytecode: that of two mutants might look alike, by time and size.
-    status, out = run(tree, [*command, "-x", *args, *given], limit, PYTHONDONTWRITEBYTECODE="1")
+    # First single tests, then files: what a test executes alone, others may read from a cache.
+    for given in [each for each in (tests, [x for x in by if by[x]]) if each]:
+        # Without bytecode: that of two mutants might look alike, by time and size.
+        env = {"PYTHONDONTWRITEBYTECODE": "1"}
+        status, out = run(tree, [*command, "-x", *args, *given], limit, **env)
+        mutant["by"] = FAILURE.findall(out)[:1]
+        if status not in (0, 5):
+            break
     path.write_text(source)
-    mutant["by"] = FAILURE.findall(out)[:1]
-    return "timeout" if status in (-9, 137) else "survived" if status in (0, 5) else "killed"
+    named = {None: "uncovered", 0: "survived", 5: "survived", -9: "timeout", 137: "timeout"}
+    return named.get(status, "killed")
 
 
 def main() -> None:

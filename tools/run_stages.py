@@ -179,11 +179,17 @@ def chosen_packages(stage: Stage) -> str:
 
 @cache
 def _resolved(python: str) -> str:
-    projects = ["clients/python/pyproject.toml", "clients/tensorflow/pyproject.toml"]
-    extras = ["--extra=test"] if python else ["--extra=dev", "--extra=cli"]
+    wanted = "-e .\n-e clients/python[test]" if python else "-e .[dev]\n-e clients/python[cli]"
     command = [".venv/bin/uv", "pip", "compile", "--quiet", "--no-header", "--no-annotate"]
-    command += [*extras, f"--python={python or '.venv/bin/python'}", "pyproject.toml", *projects]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    command += [f"--python={python or '.venv/bin/python'}", "-"]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        input=f"{wanted}\n-e clients/tensorflow\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         print(f"No stage is skipped: versions cannot be resolved.\n{done.stderr}", flush=True)
         return str(time.time_ns())
