@@ -150,7 +150,7 @@ def test_clients_in_python_run(service_url):
         )
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_clients_in_javascript_run(service_url):
     page = (DOCS / "reference/protocol.md").read_text(encoding="utf-8")
     (program,) = [body for language, body in FENCE.findall(page) if language == "javascript"]

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-pytest.importorskip("distributed", reason="needs the extra dask")
-pytest.importorskip("zarr", reason="needs the extra dask")
+pytest.importorskip("distributed", reason="Dask is not installed")
+pytest.importorskip("zarr", reason="Dask is not installed")
 
 
 def test_the_proof_holds(monkeypatch, tmp_path, capsys):

@@ -114,7 +114,7 @@ def test_a_part_of_a_fleet_sees_its_share():
     assert part.chances[0] == pytest.approx(whole.chances[0], rel=0.05)  # of a quarter of all
 
 
-@pytest.mark.skipif(NGINX is None, reason="there is no nginx")
+@pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 def test_nginx_sends_programs_to_the_homes_on_the_ring(tmp_path):
     class Named(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -8,7 +8,7 @@ from gradwire.values import encode
 @pytest.fixture(scope="module")
 def connection():
     """A client of a cluster of one thread."""
-    distributed = pytest.importorskip("distributed", reason="needs Dask")
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     with (
         distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as local,
         distributed.Client(local, set_as_default=False) as client,
@@ -24,7 +24,7 @@ def cluster(connection):
 
 
 def array():
-    dask = pytest.importorskip("dask.array", reason="needs Dask")
+    dask = pytest.importorskip("dask.array", reason="Dask is not installed")
     return dask.from_array(np.arange(20.0).reshape(10, 2), chunks=(5, 2))
 
 
@@ -63,7 +63,7 @@ def test_without_a_cluster_the_array_is_named():
 def test_unknown_shapes_are_refused(cluster):
     with pytest.raises(gradwire.UsageError, match="not known"):
         published(array()[array()[:, 0] > 3])
-    frames = pytest.importorskip("dask.dataframe", reason="needs Dask's data frames")
+    frames = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
     frame = frames.from_dict({"a": [1.0, 2.0]}, npartitions=1)
     with pytest.raises(gradwire.UsageError, match="is not an array"):
         published(frame)

@@ -25,7 +25,7 @@ async def killed(request, tmp_path):
         async with replica(tmp_path, store=store, processes=0) as server:
             yield server, server
     elif REDIS is None:
-        pytest.skip("there is no redis-server")
+        pytest.skip("redis-server is not installed")
     else:
         with redis_server(tmp_path, *DURABLE) as redis:
             async with replica(tmp_path, store=redis.url, processes=0) as server:

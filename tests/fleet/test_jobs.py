@@ -37,7 +37,7 @@ EXACT: dict[str, Any] = {"machine_code": False, "cores": 1, "processes": 1, "job
 async def servers(tmp_path_factory):
     """Two replicas behind nginx, with Redis."""
     if REDIS is None or NGINX is None:
-        pytest.skip("there is no redis-server or no nginx")
+        pytest.skip("redis-server is not installed or no nginx")
     folder = tmp_path_factory.mktemp("jobs")
     with redis_server(folder) as server:
         async with fleet(folder, 2, store=server.url, **EXACT) as servers:

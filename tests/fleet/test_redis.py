@@ -11,7 +11,7 @@ from tests.fleet import asks, load
 from tests.fleet.fleets import replica
 from tests.service.store.redis_server import REDIS, RedisServer, redis_server
 
-pytestmark = pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
+pytestmark = pytest.mark.skipif(REDIS is None, reason="redis-server is not installed")
 
 #: Rounds of requests during an outage, after it was noticed.
 ROUNDS = 8

@@ -8,7 +8,7 @@ from tests.fleet.chaos import Chaos, Faults
 from tests.fleet.fleets import replica
 from tests.service.store.redis_server import REDIS
 
-pytestmark = pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
+pytestmark = pytest.mark.skipif(REDIS is None, reason="redis-server is not installed")
 
 FAULTS = {
     "slow": Faults(delay_seconds=0.02, jitter_seconds=0.05),

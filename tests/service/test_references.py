@@ -149,7 +149,7 @@ def test_local_deletions_and_moves_take_effect_immediately(resolver):
     assert references.find("programs", first.id).id == first.id
 
 
-@pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
+@pytest.mark.skipif(REDIS is None, reason="redis-server is not installed")
 def test_cached_digests_need_no_store(clock, tmp_path):
     """A digest never changes its meaning; a name may."""
     with redis_server(tmp_path) as server:

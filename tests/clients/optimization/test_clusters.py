@@ -13,7 +13,7 @@ LEAST = np.linalg.lstsq(X, Y, rcond=None)[0]
 @pytest.fixture(scope="module")
 def client():
     """A client of a service with a cluster of two workers, which is the current one here."""
-    distributed = pytest.importorskip("distributed", reason="needs Dask")
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="1GiB"
@@ -27,7 +27,7 @@ def client():
 
 @pytest.fixture(scope="module")
 def rows(client):
-    arrays = pytest.importorskip("dask.array", reason="needs Dask")
+    arrays = pytest.importorskip("dask.array", reason="Dask is not installed")
     return arrays.from_array(X, chunks=(700, 3)), arrays.from_array(Y, chunks=700)
 
 

@@ -17,7 +17,7 @@ LOGISTIC = "z = X @ w\nreturn sum(log(1 + exp(z)) - y * z) + 0.5 * sum(w * w)"
 @pytest.fixture(scope="module")
 def dask():
     """A cluster and a client of it."""
-    pytest.importorskip("distributed", reason="needs the extra dask")
+    pytest.importorskip("distributed", reason="Dask is not installed")
     import dask
     from distributed import Client, LocalCluster
 

@@ -21,7 +21,7 @@ from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.wire.chunked import ChunkedReference
 
-pytest.importorskip("distributed", reason="needs the extra dask")
+pytest.importorskip("distributed", reason="Dask is not installed")
 
 SLOW = "s = 0.0\nfor i in range(50000000):\n    s = s + sin(s + i)\nreturn sum(X @ w) * s"
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.service.cluster.test_connection import running, scheduler, unused_port
 
-pytest.importorskip("distributed", reason="needs the extra dask")
+pytest.importorskip("distributed", reason="Dask is not installed")
 
 
 @pytest.mark.thorough

@@ -6,9 +6,9 @@ from gradwire_service.cluster import stored
 from gradwire_service.cluster.stored import find_parquet, find_zarr
 from gradwire_service.problems import RequestError
 
-zarr = pytest.importorskip("zarr", reason="needs the extra dask")
-pyarrow = pytest.importorskip("pyarrow", reason="needs the extra dask")
-parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra dask")
+zarr = pytest.importorskip("zarr", reason="Dask is not installed")
+pyarrow = pytest.importorskip("pyarrow", reason="Dask is not installed")
+parquet = pytest.importorskip("pyarrow.parquet", reason="Dask is not installed")
 
 BOUNDS = [(0, 3), (3, 10), (10, 11), (11, 25)]
 

@@ -23,6 +23,6 @@ def store(request, clock, tmp_path):
 @pytest.fixture
 def server(tmp_path):
     if REDIS is None:
-        pytest.skip("there is no redis-server")
+        pytest.skip("redis-server is not installed")
     with redis_server(tmp_path) as server:
         yield server

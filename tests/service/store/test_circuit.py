@@ -14,7 +14,7 @@ from gradwire_service.store import Unavailable
 from tests.service.store.given import RECORD, ids, kept, key, opened, unavailable
 from tests.service.store.redis_server import REDIS, RedisServer, redis_server
 
-pytestmark = pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
+pytestmark = pytest.mark.skipif(REDIS is None, reason="redis-server is not installed")
 
 SECRET = "hunter2:/@"
 

@@ -38,7 +38,7 @@ from tests.service.store.given import (
 )
 from tests.service.store.redis_server import REDIS, redis_server
 
-pytestmark = pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
+pytestmark = pytest.mark.skipif(REDIS is None, reason="redis-server is not installed")
 
 
 def test_only_one_of_many_concurrent_stores_consumes_a_record(redis_url):
