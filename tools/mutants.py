@@ -122,25 +122,22 @@ def judge(tree: Path, command: list[str], mutant: Mutant, known: dict[str, Seen]
     lines = (source := path.read_text() if path.exists() else "").splitlines(True)
     if len(found := places(lines, old)) <= mutant["nth"]:
         return "gone"
-    at = found[mutant["nth"]]
+    at, limit = found[mutant["nth"]], 120 + 5 * sum(seconds for *_, seconds in known.values())
     (parser := PythonParser(text=source)).parse_source()
     span = {parser.first_line(at + 1 + i) for i in range(len(old))}
     by = {x: sorted({z for y in span for z in known[x][0].get(y, ())}) for x in known}
     tests = [y for x in by for y in by[x] if x not in by[x] and len(by[x]) <= MOST_IDS]
-    args, status = [f"--deselect={y}" for x in known.values() for y in x[1]], None
+    args, status = ["-x", *[f"--deselect={y}" for x in known.values() for y in x[1]]], None
     path.write_text("".join([*lines[:at], *mutant["new"], *lines[at + len(old) :]]))
-    limit = 120 + 5 * sum(seconds for *_, seconds in known.values())
     # First single tests, then files: what a test executes alone, others may read from a cache.
+    # Without bytecode: that of two mutants might look alike, by time and size.
     for given in [each for each in (tests, [x for x in by if by[x]]) if each]:
-        # Without bytecode: that of two mutants might look alike, by time and size.
-        env = {"PYTHONDONTWRITEBYTECODE": "1"}
-        status, out = run(tree, [*command, "-x", *args, *given], limit, **env)
+        status, out = run(tree, [*command, *args, *given], limit, PYTHONDONTWRITEBYTECODE="1")
         mutant["by"] = FAILURE.findall(out)[:1]
         if status not in (0, 5):
             break
     path.write_text(source)
-    named = {None: "uncovered", 0: "survived", 5: "survived", -9: "timeout", 137: "timeout"}
-    return named.get(status, "killed")
+    return {None: "uncovered", 0: "survived", 5: "survived", -9: "timeout"}.get(status, "killed")
 
 
 def main() -> None:
