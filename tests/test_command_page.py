@@ -35,6 +35,7 @@ def pattern(shown: str) -> str:
     return "".join(r"(?:.*\n)*" if part == "[^\n]*" else f"{part}\n" for part in parts)
 
 
+@pytest.mark.thorough
 def test_every_command_prints_what_the_page_shows(service_url, tmp_path):
     folder, programs = tmp_path / "work", tmp_path / "bin"
     folder.mkdir()

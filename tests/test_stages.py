@@ -192,6 +192,7 @@ def test_a_stage_whose_program_is_missing_says_so(run):
     assert outcome.skipped
 
 
+@pytest.mark.thorough
 def test_without_a_folder_of_records_everything_runs(run, checkout):
     run.records = None
     assert ran(run("good"))

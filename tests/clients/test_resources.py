@@ -223,6 +223,7 @@ def test_tapes_are_created_shown_and_deleted(client):
             client.tapes.get(tape)
 
 
+@pytest.mark.thorough
 async def test_tapes_are_created_shown_and_deleted_by_the_async_client(awaiting_client):
     client = awaiting_client
     x = await client.tensors.put([1.0, 2.0])

@@ -31,6 +31,7 @@ def container(part: str) -> dict[str, Any]:
     return only
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", PARTS)
 def test_pods_are_valid(part: str):
     kubernetes_validate.validate(pod(part), VERSION, strict=True)

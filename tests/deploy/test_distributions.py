@@ -87,6 +87,7 @@ def test_wheels(installed: Environment):
     assert names == {"gradwire", "gradwire_tf"}
 
 
+@pytest.mark.thorough
 def test_the_command_is_installed(installed: Environment):
     (command,) = installed.folder.glob("*/gradwire*")
     told = subprocess.run([command, "--help"], capture_output=True, text=True, check=True).stdout

@@ -83,6 +83,7 @@ def with_keys():
     return app.openapi()
 
 
+@pytest.mark.thorough
 def test_the_documents_are_valid_openapi(document, with_keys):
     assert list(OpenAPIV31SpecValidator(with_keys).iter_errors()) == []
     components = document["components"].copy()
@@ -219,6 +220,7 @@ def test_every_error_response_is_a_problem(document):
             assert int(status) < 400 or set(response["content"]) == {MEDIA_TYPE}, name
 
 
+@pytest.mark.thorough
 async def test_responses_are_as_described(client, document):
     """Checks status, media type, headers and document of every successful response."""
     seen, known = set(), dict(operations(document))

@@ -46,6 +46,7 @@ def test_functions_of_dask_arrays_are_minimised_where_these_are(client, rows, me
     assert found.fun == pytest.approx(loss(LEAST, X, Y))
 
 
+@pytest.mark.thorough
 def test_programs_take_them_too(client, rows):
     variables = dict(zip("xy", rows, strict=True))
     found = client.minimize("mean((x @ w - y)**2)", {"w": np.zeros(3)}, variables=variables)
@@ -58,6 +59,7 @@ def test_least_squares_by_gauss_and_newton(client, rows):
     np.testing.assert_allclose(found.x, LEAST, atol=1e-6)
 
 
+@pytest.mark.thorough
 def test_what_does_not_add_up_over_rows_is_refused(client, rows):
     with pytest.raises(gradwire.APIError) as caught:
         client.minimize(lambda w, x, y: np.median(x @ w - y) ** 2, np.zeros(3), rows)

@@ -151,6 +151,7 @@ def test_unused_parameters_are_found():
     assert unused(node) == ["b", "args", "_"]
 
 
+@pytest.mark.thorough
 def test_no_list_of_parameters_has_a_sink():
     sinks = [
         f"{name}({parameter})"

@@ -38,6 +38,7 @@ def attributes(tree: ast.Module, of: str) -> set[str]:
     }
 
 
+@pytest.mark.thorough
 def test_only_backends_call_kernels() -> None:
     """An operation's own kernel may be made of others of its class."""
     for name in MODULES:
@@ -46,6 +47,7 @@ def test_only_backends_call_kernels() -> None:
         assert {ast.unparse(of) for of in called} <= {"self", "super()"}, name
 
 
+@pytest.mark.thorough
 def test_only_backends_look_into_numpy() -> None:
     for name in MODULES:
         taken = {

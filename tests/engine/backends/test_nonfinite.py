@@ -102,6 +102,7 @@ def test_results_of_several_arrays_are_looked_at(ask):
     assert answer.nonfinite["forward"].instruction == "slogdet"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["evaluate", "gradient"])
 def test_what_a_loop_made_is_looked_at_by_the_result(ask, kind):
     text = "y = x\nfor i in range(200):\n  for j in range(100):\n    y = y + 0.1 * y**2\nsum(y)"

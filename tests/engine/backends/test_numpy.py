@@ -108,6 +108,7 @@ def test_long_replays_are_polled(ask):
             again.replay(inputs, stop)
 
 
+@pytest.mark.thorough
 def test_replays_of_many_numbers_are_polled(ask):
     names = random.Random(0).choices(["sin", "cos", "tanh", "exp"], k=5_000)  # no loop
     lines = [f"x = x * 0.5 + {name}({n} - x)\n" for n, name in enumerate(names)]

@@ -177,6 +177,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_long_bodies_compute_what_python_does(loop, exact):

@@ -85,6 +85,7 @@ def test_a_guard_that_fails_leads_to_another_recording():
             np.testing.assert_array_equal(call.replay(unhurried).gradients["x"], [slope])
 
 
+@pytest.mark.thorough
 def test_passes_are_stopped():
     class Stopped(LimitExceeded):
         """Raised by a deadline."""

@@ -55,6 +55,7 @@ def compared(found, expected):
         np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
+@pytest.mark.thorough
 def test_errors_are_those_of_a_worker(connected, all_divided):
     engine = Engine()
     variables = {"A": Leaf(np.zeros((4, 2, 2)))}
@@ -65,6 +66,7 @@ def test_errors_are_those_of_a_worker(connected, all_divided):
     assert caught.value.problem.code == "domain_error"
 
 
+@pytest.mark.thorough
 def test_short_queries_and_those_without_a_cluster_stay(connected, monkeypatch):
     engine = Engine()
     variables = {"x": Leaf(np.ones((7, 3)))}

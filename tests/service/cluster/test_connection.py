@@ -170,6 +170,7 @@ def one_scheduler():
         yield int(address.rpartition(":")[2])
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
 @pytest.mark.parametrize("useless", ["another", "none", "unknown"])
 def test_a_name_is_looked_up_until_the_scheduler_is_found(

@@ -81,6 +81,7 @@ def test_parts_add_up_to_the_formula(logistic, references, data, small_shards):
     np.testing.assert_allclose(objective.hessian_product(X_AT, V), hessian @ V, rtol=1e-9)
 
 
+@pytest.mark.thorough
 def test_they_are_those_of_one_engine(logistic, data, small_shards):
     objective, local = logistic(*ZARR), whole(data)
     value, gradient = local.value_and_gradient(X_AT)
@@ -235,6 +236,7 @@ def test_chunks_of_unequal_dtypes(dask, logistic, small_shards):
     assert (error.code, error.pointer) == ("dtype_mismatch", "/variables/X")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("reference", "code", "detail"),
     [

@@ -70,6 +70,7 @@ def test_logistic_regression_is_scikit_learns(solve, expected, small_shards, met
     np.testing.assert_allclose(answer["solution"]["w"], expected, rtol=1e-5)
 
 
+@pytest.mark.thorough
 def test_a_nested_variable(solve, expected):
     variables = {"data": REQUEST["variables"], "w": REQUEST["variables"]["w"]}
     variables["data"] = {name: variables["data"][name] for name in ("X", "y")}
@@ -123,6 +124,7 @@ def test_workers_forget_the_shards_of_a_run_that_has_ended(solve, dask, program)
     until(lambda: kept() == [])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("further", "code"),
     [({"shape": [3000, 6]}, "shape_mismatch"), ({"dtype": "float64"}, "dtype_mismatch")],

@@ -161,6 +161,7 @@ async def test_each_request_in_a_batch_has_its_own_encoding(together):
     np.testing.assert_allclose(np.frombuffer(found), expected, rtol=1e-12)
 
 
+@pytest.mark.thorough
 async def test_only_requests_with_nonfinite_values_report_them(together, client):
     requests = [asked() for _ in range(12)]
     for request in requests:
@@ -197,6 +198,7 @@ async def test_one_failing_request_does_not_affect_the_others(together):
             assert response.json()["node"] == alone.json()["node"]
 
 
+@pytest.mark.thorough
 async def test_only_requests_past_their_deadline_are_stopped(together):
     program = "s = x\nfor i in range(n):\n    s = tanh(s + x * sin(s))\nsum(s)"
     values = {"x": [0.1, 0.2], "n": {"value": 20_000, "dtype": "int64"}}

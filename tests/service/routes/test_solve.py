@@ -120,6 +120,7 @@ async def test_a_run_is_waited_for_as_long_as_is_said(served):
             assert (await client.delete(answer.headers["location"])).status_code == 204
 
 
+@pytest.mark.thorough
 async def test_in_the_background_it_is_a_job_at_once(served):
     seconds = itertools.count(1000.0)
     async with served(now=lambda: next(seconds)) as client:
@@ -354,6 +355,7 @@ async def test_a_full_queue_refuses(served):
         assert len((await client.get("/v1/jobs")).json()["jobs"]) == 2
 
 
+@pytest.mark.thorough
 async def test_a_job_may_take_so_long(served):
     async with served(job_seconds=0.2) as client:
         begun = await client.post("/v1/minimize", json=ENDLESS | {"background": True})

@@ -101,6 +101,7 @@ async def test_the_setting_determines_which_requests_are_logged(settings, routes
     assert [line["route"] for line in lines] == routes
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wanted", [False, True])
 async def test_client_addresses_are_logged_only_if_enabled(wanted):
     async with logged(log_client_addresses=wanted) as (client, lines):

@@ -221,5 +221,6 @@ def test_a_missing_otel_package_is_reported_at_startup(monkeypatch, capsys):
     assert "pip install 'gradwire-server[otel]'" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_without_an_endpoint_opentelemetry_is_not_imported(loaded):
     assert not [name for name in loaded if re.match(r"opentelemetry\.(sdk|exporter)", name)]

@@ -217,6 +217,7 @@ print("cupy" in sought)
 """
 
 
+@pytest.mark.thorough
 def test_what_workers_are_forked_from_has_not_touched_cuda():
     printed = subprocess.check_output([sys.executable, "-c", PRELOADED], text=True)
     assert printed.splitlines() == ["[]", "True"]

@@ -208,6 +208,7 @@ def test_memory_is_freed_with_the_graphs():
         assert backend.device.pool.used_bytes() < used
 
 
+@pytest.mark.thorough
 def test_graphs_give_way_where_memory_is_short():
     made = tape(PROGRAMS["on the host"][0], "evaluate")
     with opened("simulated") as backend:
@@ -226,6 +227,7 @@ def test_graphs_give_way_where_memory_is_short():
     assert {0, 2} <= launched
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_captured_though_it_should_is_launched(caplog, monkeypatch):
     monkeypatch.setattr(host, "WAITING", frozenset[str]())
     text, _ = PROGRAMS["a factorisation"]
@@ -236,6 +238,7 @@ def test_what_cannot_be_captured_though_it_should_is_launched(caplog, monkeypatc
     assert caplog.text.count("cannot be captured") == 1
 
 
+@pytest.mark.thorough
 def test_a_graph_that_fails_leaves_no_memory(monkeypatch):
     monkeypatch.setattr(logging.getLogger("gradwire"), "disabled", True)  # pytest keeps records
     with opened("simulated") as backend:
@@ -304,6 +307,7 @@ def test_a_deadline_stops_between_graphs_and_the_next_replay_is_right(backend):
     assert graphs(executable) == [expected]
 
 
+@pytest.mark.thorough
 def test_plans_of_transforms_live_as_long_as_their_graphs():
     with opened("simulated") as backend:
         import cupy
@@ -338,6 +342,7 @@ EVENTS = st.lists(
 )
 
 
+@pytest.mark.thorough
 @given(
     blocks=st.lists(BLOCKS, min_size=3, max_size=8),
     operands=OPERANDS,

@@ -104,6 +104,7 @@ def is_free(backend: Any) -> bool:
     return not any(lane.lock.locked() for lane in lanes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stay", [False, True])
 @pytest.mark.parametrize("many", [2, 1 << 30], ids=["a little", "from then on"])
 @pytest.mark.parametrize("turns", TURNS)
@@ -146,6 +147,7 @@ def test_memory_that_runs_out(turns, many, stay):
     assert refused or many == 2  # then it goes on without graphs
 
 
+@pytest.mark.thorough
 def test_a_context_that_is_lost_while_graphs_are_made():
     """Wherever it is, it is said, then and from then on."""
     for first in count():

@@ -62,6 +62,7 @@ def refused(xp, call) -> tuple[str, set[str]]:
     return "", noted
 
 
+@pytest.mark.thorough
 def test_every_kernel_computes_by_names_of_cupy(xp):
     why, notes, called = {}, defaultdict[str, set[str]](set), set()
     absent = set()
@@ -87,11 +88,13 @@ def test_the_namespace_has_our_names(xp):
     assert ours - {*vars(xp)} == {"sparse"}  # on the host
 
 
+@pytest.mark.thorough
 def test_nothing_imports_cupy():
     code = "import sys, gradwire_engine.backends.cupy.namespace; assert 'cupy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.thorough
 @given(
     places=st.lists(st.tuples(*[st.integers(0, 2**64 - 1)] * 4), min_size=1, max_size=3),
     count=st.integers(0, 11),
@@ -107,6 +110,7 @@ def test_draws_have_the_bits_of_numpy(places, count):
 INDICES = st.lists(st.integers(-4, 3), min_size=0, max_size=9)
 
 
+@pytest.mark.thorough
 @given(rows=INDICES, pattern=st.sampled_from(["rows", "both", "column", "sides"]))
 @examples(50)
 def test_scatters_are_numpys(rows, pattern):
@@ -137,6 +141,7 @@ def test_scatters_are_numpys(rows, pattern):
         assert np.array_equal(read, indexing.getitem(base, index))
 
 
+@pytest.mark.thorough
 @given(ids=INDICES, ufunc=st.sampled_from(["maximum", "minimum", "multiply"]))
 @examples(50)
 def test_rows_are_combined_as_numpy_does(ids, ufunc):
@@ -187,6 +192,7 @@ def test_requirements_are_collected_and_looked_at_later(xp):
         holding(requirements)
 
 
+@pytest.mark.thorough
 def test_integers_have_no_negative_integer_powers(xp):
     for powers, wrong in (([1, -1], 1), ([1, 0], 0)):
         with collected() as requirements:

@@ -229,6 +229,7 @@ class Inputs:
         return values, values
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @given(
     chosen=st.lists(

@@ -143,6 +143,7 @@ def domain(name: str, x: np.ndarray) -> np.ndarray:
     return x[x > -1] if name == "log1p" else x
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", OF_ONE)
 def test_errors_over_all_exponents(name):
     assert_near(name, of_all_exponents(share(4000)))
@@ -362,6 +363,7 @@ def exact_values(function: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
         return np.array([float(function(mpmath.mpf(float(each)))) for each in x])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("of", ALL)
 def test_negative_arguments_of_gamma(of):
     x = held(-np.abs(of_moderate_size(share(2000))), of[0])
@@ -378,6 +380,7 @@ def test_negative_arguments_of_gamma(of):
     assert np.all(np.abs(arrays("digamma", of)(x) - true) <= most)
 
 
+@pytest.mark.thorough
 def test_vectors_are_compiled_without_what_a_processor_lacks():
     module = llvm.parse_assembly(library())
     assert "zmm" not in _machine(without="avx512").emit_assembly(module)

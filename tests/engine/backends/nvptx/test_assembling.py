@@ -63,6 +63,7 @@ def test_what_is_no_ptx_is_an_error(target):
         assembled(ptx, target)
 
 
+@pytest.mark.thorough
 @targets
 def test_instructions_round_as_the_host_does(target):
     assert inexact(ptx_of(kernels_of(ALL), target)) == []
@@ -81,6 +82,7 @@ def test_instructions_that_do_not_are_found(target):
     assert [one.split()[0] for one in inexact(ptx)] == ["ex2.approx.f32"]
 
 
+@pytest.mark.thorough
 @assembles
 @targets
 def test_the_assembler_knows_every_instruction(target):

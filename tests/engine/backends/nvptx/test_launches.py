@@ -56,6 +56,7 @@ def same(got: Any, expected: Any) -> None:
     np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance * scale)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 def test_operations():
     """All operations that threads compute, each by itself."""
@@ -147,6 +148,7 @@ def tape(name: str) -> tuple[Tape, Sequence[Any]]:
     return call.entry.paths[0].tiers.executable.tape, [*map(np.asarray, values.values())]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("memory_bound", [1 << 6, 1 << 21], ids=["at once", "one by one"])
 def test_programs(name, memory_bound, monkeypatch):
@@ -182,6 +184,7 @@ def test_problems_are_one_launch():
     assert [launch.threads for launch in of_problems] == [schedules.THREADS_OF_PROBLEMS] * 2
 
 
+@pytest.mark.thorough
 def test_what_problems_have_in_common_is_not_read_where_it_is_written():
     """The interpreter refuses what depends on the order of threads."""
     text = (
@@ -200,6 +203,7 @@ def test_what_problems_have_in_common_is_not_read_where_it_is_written():
         same(x, y)
 
 
+@pytest.mark.thorough
 @assembles
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -220,6 +224,7 @@ def launches_of(text: str, values: dict[str, Any]) -> tuple[Tape, list[Launch]]:
     return made, [launch for kernel in kernels_of(made, go_on) for launch in kernel.launches]
 
 
+@pytest.mark.thorough
 def test_a_number_of_large_passes_is_read_by_one_thread(monkeypatch):
     """Others would read it where it is written."""
     monkeypatch.setattr(launch_making, "_LARGE_PASS", 10)
@@ -234,6 +239,7 @@ def test_a_number_of_large_passes_is_read_by_one_thread(monkeypatch):
         same(x, y)
 
 
+@pytest.mark.thorough
 @assembles
 @pytest.mark.parametrize("target", TARGETS)
 def test_launches_may_have_many_arguments(target):

@@ -80,6 +80,7 @@ def backend():
         yield backend
 
 
+@pytest.mark.thorough
 @examples(40)
 @given(drawn=loops(), schedule=SCHEDULES)
 def test_random_loops(backend, drawn, schedule):

@@ -56,6 +56,7 @@ def compiled() -> Iterator[llvm.ExecutionEngine]:
     engine.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", range(len(ALL)), ids=[case.name for case in ALL])
 def test_an_instruction_is_llvms(number, interpreted, compiled):
     case = ALL[number]
