@@ -39,7 +39,7 @@ PROGRAMS = (
     "nodejs podman redis-server runc"
 ).split()
 #: Files that decide how any test runs.
-SHARED = ("pyproject.toml", "tests/conftest.py", "tools/run_stages.py")
+SHARED = ("pyproject.toml", "tests/conftest.py", "tests/serving.py", "tools/run_stages.py")
 #: For tests that legitimately take longer than the time after which a test counts as hung.
 _PATIENT = ("-o", "faulthandler_timeout=1800")
 
