@@ -130,7 +130,8 @@ def _run(stage: Stage, root: Path) -> tuple[Outcome, str]:
         command = list(stage.command)
         if not command:
             command = [f"{stage.venv}/bin/pytest", "-p", "no:cacheprovider", *_PATIENT]
-            command += [f"--junit-xml={results}", *stage.options, *stage.paths]
+            command += [f"--junit-xml={results}", "-o", "junit_family=xunit1"]
+            command += [*stage.options, *stage.paths]
             command += [f"--ignore={path}" for path in stage.but]
             command += ["-o", "norecursedirs=.*"]
         done = subprocess.run(
