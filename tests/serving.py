@@ -11,10 +11,11 @@ import pytest
 def service_url() -> Iterator[str]:
     """Run the real service, on a free port of the loopback; its address."""
     import uvicorn
-    from gradwire_service.app import create_app
+
+    from tests.patient import patient_app
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(create_app(), log_config=None, ws="none"))
+        server = uvicorn.Server(uvicorn.Config(patient_app(), log_config=None, ws="none"))
         # The kernel keeps connections that are made before the server listens.
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import httpx
 import pytest
-from gradwire_service.app import create_app
 from gradwire_service.problems import KINDS
 
 from tests.docs.answers import same
+from tests.patient import patient_app
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -111,7 +111,7 @@ def commented(place: str, program: str) -> Example:
 @pytest.fixture(scope="module")
 def app():
     """Make one application for all examples."""
-    return create_app()
+    return patient_app()
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.place)

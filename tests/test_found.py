@@ -30,9 +30,9 @@ def test_what_was_found_is_mended(name):
 
 async def ask(path: str, request: Any) -> None:
     """An answer is what it is without optimisation, and its gradient is not found to be wrong."""
-    from gradwire_service.app import create_app
+    from tests.patient import patient_app
 
-    app = create_app()
+    app = patient_app()
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
 

@@ -14,7 +14,8 @@ from typing import Self, TypeAlias, cast
 import gradwire.exchange
 import httpx
 import pytest
-from gradwire_service.app import create_app
+
+from tests.patient import patient_app
 
 collect_ignore = ["autograd_suite"]  # of autograd, which has a module `test_util`
 
@@ -124,7 +125,7 @@ def client(service_url) -> Iterator[gradwire.Client]:
 @pytest.fixture
 async def awaiting_client() -> AsyncIterator[gradwire.AsyncClient]:
     """An asynchronous client of a service in the same event loop."""
-    app = create_app()
+    app = patient_app()
     transport = httpx.ASGITransport(app)
     async with (
         httpx.AsyncClient(transport=transport, base_url="http://service") as http,

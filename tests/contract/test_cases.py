@@ -10,7 +10,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from gradwire_service.app import create_app
+
+from tests.patient import patient_app
 
 HERE = Path(__file__).parent
 CASES = sorted((HERE / "cases").glob("*.json"))
@@ -21,7 +22,7 @@ differences = runpy.run_path(str(HERE / "compare.py"))["differences"]
 
 @pytest.fixture(scope="module")
 async def http() -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app()
+    app = patient_app()
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         yield client

@@ -4,9 +4,9 @@ import httpx
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_service.app import create_app
 
 from tests.engine.requests import LastRequest
+from tests.patient import patient_app
 
 X = np.array([0.5, np.nan, -2.0])
 QUERIES = [
@@ -39,7 +39,7 @@ async def test_a_service_answers_as_the_engine_did(monkeypatch, program, values,
     asked = last.document()
     assert asked is not None
     path, body = asked
-    app = create_app()
+    app = patient_app()
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         response = await client.post(path, json=body)

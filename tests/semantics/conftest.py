@@ -5,7 +5,8 @@ from typing import Any
 
 import httpx
 import pytest
-from gradwire_service.app import create_app
+
+from tests.patient import patient_app
 
 
 class Wire:
@@ -49,7 +50,7 @@ class Wire:
 # By module: an event loop lasts as long as its fixtures, and other modules have another one.
 @pytest.fixture(scope="module")
 async def wire() -> AsyncIterator[Wire]:
-    app = create_app()
+    app = patient_app()
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as http:
         yield Wire(http)

@@ -13,15 +13,8 @@ from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
 
 from tests.clock import Clock
+from tests.patient import PATIENT
 
-#: Nothing fails because a machine is slow: tests about a timeout set it.
-PATIENT = {
-    "default_timeout_ms": 3_600_000,
-    "max_timeout_ms": 3_600_000,
-    "queue_seconds": 3600,
-    "store_connect_seconds": 10,
-    "store_timeout_seconds": 10,
-}
 _OF_CONNECTIONS = {
     "header_timeout_seconds": 3600,
     "body_timeout_seconds": 3600,

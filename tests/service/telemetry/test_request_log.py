@@ -11,7 +11,7 @@ from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Log
 from gradwire_service.telemetry.rendering import renderer
 
-from tests.service.conftest import PATIENT
+from tests.patient import PATIENT
 
 GRADIENT = {"program": "y = sum(x**2)", "variables": {"x": [1.0, 2.0]}}
 

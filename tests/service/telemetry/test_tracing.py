@@ -17,7 +17,7 @@ from gradwire_service.telemetry import trace_export
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from pydantic import ValidationError
 
-from tests.service.conftest import PATIENT
+from tests.patient import PATIENT
 
 MARK = "Sesame"
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
