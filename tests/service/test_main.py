@@ -77,7 +77,12 @@ def start(tmp_path):
 def awaited(client, path, right):
     """The first response at this path for which ``right`` is true."""
     found: list[httpx.Response] = []
-    until(lambda: right(found.append(client.get(path)) or found[-1]))
+
+    def seen() -> bool:
+        found.append(client.get(path))
+        return bool(right(found[-1]))
+
+    until(seen)
     return found[-1]
 
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from tests.service.cluster.test_connection import running, scheduler, unused_port
-
 pytest.importorskip("distributed", reason="Dask is not installed")
+
+from tests.service.cluster.test_connection import running, scheduler, unused_port
 
 
 @pytest.mark.thorough

@@ -6,6 +6,7 @@ import itertools
 import json
 from functools import partial
 from hashlib import sha256
+from typing import Any
 
 import msgpack
 import numpy as np
@@ -90,7 +91,7 @@ async def test_a_short_run_is_answered_at_once(served, processes):
 
 async def test_a_long_run_becomes_a_job(served, processes):
     async with served(processes=processes) as client:
-        long = ENDLESS | {"max_seconds": 0.5, "wait_ms": 1}
+        long: dict[str, Any] = ENDLESS | {"max_seconds": 0.5, "wait_ms": 1}
         while (answer := await client.post("/v1/minimize", json=long)).status_code == 200:
             long["max_seconds"] *= 2  # this process was paused meanwhile
         assert answer.status_code == 202
@@ -229,7 +230,8 @@ async def test_a_client_that_leaves_stops_a_run_that_is_no_job(served):
 
 async def test_events_end_with_the_job_and_can_be_resumed(served, processes):
     async with served(processes=processes) as client:
-        events, seconds = [], 0.5
+        events: list[Any] = []
+        seconds = 0.5
         while len(events) < 4:  # there are fewer on a slow machine
             request = ENDLESS | {"max_seconds": seconds, "background": True}
             begun = await client.post("/v1/minimize", json=request)
@@ -264,7 +266,7 @@ async def test_a_stream_without_events_is_kept_open(served):
             began = clock()
             assert await anext(events) == b":\n\n"
             assert 15 < clock() - began < 15.5
-        await events.aclose()
+        await events.aclose()  # type: ignore[attr-defined]
 
 
 async def test_events_of_unknown_jobs_are_problems(served):
@@ -380,7 +382,7 @@ async def test_owners_see_only_their_own(served):
 async def test_interrupted_jobs_go_on_with_the_next_service(served, tmp_path, clock, monkeypatch):
     """Closing hands a job over; Adam's steps are then the same as without interruption."""
     monkeypatch.setattr("gradwire_service.work.solve.CHECKPOINT_SECONDS", 0.0)
-    fit = {
+    fit: dict[str, Any] = {
         "program": "mean((x @ w - y)**2)",
         "variables": {"w": [0.0, 0.0], "x": [[1.0, 2.0], [3.0, -1.0]], "y": [1.0, 2.0]},
         "sources": ["w"],
@@ -388,7 +390,7 @@ async def test_interrupted_jobs_go_on_with_the_next_service(served, tmp_path, cl
         "options": {"learning_rate": 1e-4, "maxiter": 2000},
         "background": True,
     }
-    store = {"store": f"sqlite:{tmp_path / 'jobs.db'}", "machine_code": False}
+    store: dict[str, Any] = {"store": f"sqlite:{tmp_path / 'jobs.db'}", "machine_code": False}
     kept = open_store(Settings(**store))
     while True:
         async with served(clock=clock, **store) as client:
@@ -419,7 +421,7 @@ async def test_a_dead_client_does_not_end_a_job(served):
     async with served() as client:
         key = {"idempotency-key": "mine"}
         leaving = asyncio.create_task(client.post("/v1/minimize", json=ENDLESS, headers=key))
-        jobs = []
+        jobs: list[Any] = []
         while not jobs:
             await asyncio.sleep(0.02)
             jobs = (await client.get("/v1/jobs")).json()["jobs"]

@@ -1,6 +1,7 @@
 """The bounded queue: concurrency, fairness between owners, deadlines and limits."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from gradwire_engine.errors import DeadlineExceeded
@@ -47,7 +48,8 @@ class TimedExecutor:
 
 
 def queue_of(cores, bounds, *arguments, **named):
-    return Queue(cores, bounds, *arguments, clock=loop_clock(), **named)
+    given: dict[str, Any] = {"clock": loop_clock(), **named}
+    return Queue(cores, bounds, *arguments, **given)
 
 
 def asked(queue, task, *, deadline=None, nbytes=1, **arguments):

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from gradwire_service.store import Unavailable
@@ -22,7 +23,7 @@ SECRET = "hunter2:/@"
 @contextmanager
 def asking(store):
     """Counts the threads that turn to Redis, by each time that one takes a connection."""
-    pool, asked = store._redis.connection_pool, Counter()
+    pool, asked = store._redis.connection_pool, Counter[Any]()
     take = pool.get_connection
 
     def counted(*arguments, **options):

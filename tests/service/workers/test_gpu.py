@@ -42,7 +42,7 @@ async def test_a_gpu_that_optimisations_cannot_open_is_tried_again_after_a_minut
         assert "no CUDA-capable device is detected" in caplog.text
         assert not pool.usable
         clock.advance(59.9)
-        assert not pool.usable
+        assert not pool.usable  # type: ignore[unreachable]
         clock.advance(0.1)
         assert pool.usable
         await pool.close()

@@ -107,7 +107,8 @@ async def test_a_worker_stops_at_the_deadline_and_accepts_the_next_task(lenient,
 async def test_a_worker_that_ignores_its_deadline_is_killed(pooled):
     assert (await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
     before = workers(pooled)
-    os.kill(*before, signal.SIGSTOP)  # like a worker in a long call of a library, it polls nothing
+    (worker,) = before
+    os.kill(worker, signal.SIGSTOP)  # like a worker in a long call of a library, it polls nothing
     late = await pooled.post("/v1/evaluate", json={**ENDLESS, "timeout_ms": 50})
     assert late.json().get("code") == "deadline_exceeded", late.text
     await until(lambda: workers(pooled) != before)
