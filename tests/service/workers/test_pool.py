@@ -250,10 +250,10 @@ async def test_processes_that_cannot_begin_are_started_slowly(monkeypatch, caplo
     sleep, slept, loop = asyncio.sleep, [], asyncio.get_running_loop()
 
     async def sleep_shortly(seconds):
-        if asyncio.get_running_loop() is not loop:  # of a service that other tests share
-            return await sleep(seconds)
-        slept.append(seconds)
-        await sleep(0)
+        own = asyncio.get_running_loop() is loop  # others are of a service that tests share
+        if own:
+            slept.append(seconds)
+        await sleep(0 if own else seconds)
 
     monkeypatch.setattr(asyncio, "sleep", sleep_shortly)
     those = create_app(Settings(processes=1, cores=1)).state.executors
