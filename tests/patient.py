@@ -11,6 +11,7 @@ PATIENT: dict[str, Any] = {
     "default_timeout_ms": 3_600_000,
     "max_timeout_ms": 3_600_000,
     "queue_seconds": 3600,
+    "job_wait_ms": 600_000,
     "store_connect_seconds": 10,
     "store_timeout_seconds": 10,
 }

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 import httpx
 import pytest
+from gradwire_service.app import create_app
 from gradwire_service.problems import KINDS
+from gradwire_service.settings import Settings
 
 from tests.docs.answers import same
 from tests.patient import patient_app
@@ -109,14 +111,14 @@ def commented(place: str, program: str) -> Example:
 
 
 @pytest.fixture(scope="module")
-def app():
-    """Make one application for all examples."""
-    return patient_app()
+def apps():
+    """Make the application of the page's limits, and one for all other examples."""
+    return {True: create_app(Settings()), False: patient_app()}
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.place)
-async def test_the_answer_is_the_one_shown(app, example):
-    transport = httpx.ASGITransport(app=app)
+async def test_the_answer_is_the_one_shown(apps, example):
+    transport = httpx.ASGITransport(app=apps[example.path == "/v1/limits"])
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         path = example.path
         for method, where, document in example.stored:

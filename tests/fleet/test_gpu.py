@@ -61,7 +61,7 @@ async def until_there(client):
 @asynccontextmanager
 async def starting(open_gpu=gpus.numpy_gpu, **settings):
     """A client of a service that has begun to start its GPU, and the service."""
-    settings = {"cores": 1, "processes": 1, "backend": "cupy", **settings}
+    settings = {"cores": 1, "processes": 1, "backend": "cupy", "job_wait_ms": 600_000, **settings}
     app = create_app(Settings(**settings), open_gpu=open_gpu)
     transport = httpx.ASGITransport(app)
     async with (
