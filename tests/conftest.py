@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--effort``, ``--explore``, ``--backend`` and ``--gpu``."""
+    """Add options."""
     parser.addoption(
         "--effort",
         choices=sorted(effort.EXAMPLES),
@@ -35,7 +36,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="numpy",
         help="what computes where tests of the engine name no backend: numpy, reference, native",
     )
-
+    parser.addoption("--passed", metavar="FILE", help="write there the names of tests that passed")
+    parser.addoption(
+        "--without", metavar="FILE", help="leave out the tests that are named there, if none draws"
+    )
     parser.addoption("--gpu", action="store_true", help="run the tests that need a GPU, too")
 
 
@@ -66,6 +70,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "thorough: costs much or proves much again: not in a quick run"
     )
+    config.addinivalue_line(
+        "markers", "asked(variable): runs only where the environment has this variable"
+    )
     config.addinivalue_line("markers", "drawn: draws examples from the run's seed by itself")
     # JAX, where a test has imported it, warns of forks in all others.
     config.addinivalue_line("filterwarnings", r"ignore:os\.fork\(\) was called:RuntimeWarning")
@@ -87,15 +94,25 @@ def pytest_sessionstart() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the tests of this run's effort."""
+    """Leave the tests of this run's effort, and those that were asked for."""
+    _keep(config, items, [item for item in items if _is_asked(item)])
     if not config.getoption("--gpu"):
         _keep(config, items, [item for item in items if item.get_closest_marker("gpu") is None])
     if config.getoption("--explore") is not None:
         _keep(config, items, [item for item in items if exploring.draws(item)])
+    if (file := config.getoption("--without")) is not None:
+        done = {*Path(file).read_text(encoding="utf-8").splitlines()}
+        left = [item for item in items if item.nodeid not in done or exploring.draws(item)]
+        _keep(config, items, left)
     if effort.effort == "quick":
         short = [item for item in items if item.get_closest_marker("thorough") is None]
         chosen = effort.quick_cases(item.nodeid for item in short)
         _keep(config, items, [item for item in short if item.nodeid in chosen])
+
+
+def _is_asked(item: pytest.Item) -> bool:
+    marker = item.get_closest_marker("asked")
+    return marker is None or marker.args[0] in os.environ
 
 
 def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
@@ -129,7 +146,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """End with a line for each thing that was missing, and how many tests were skipped for it."""
+    """Name the tests that passed; end with a line for each thing that was missing."""
+    if (file := terminalreporter.config.getoption("--passed")) is not None:
+        passed = [report.nodeid for report in terminalreporter.stats.get("passed", ())]
+        Path(file).write_text("".join(f"{name}\n" for name in passed), encoding="utf-8")
     for line in missing.lines(terminalreporter.stats.get("skipped", ())):
         terminalreporter.write_line(line, yellow=True)
 

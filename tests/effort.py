@@ -39,9 +39,9 @@ def examples(number: int) -> settings:
 
 
 def some(items: Sequence[Item], number: int | None = None) -> list[Item]:
-    """All of the items in a thorough run, or so many; fewer in others, in their order."""
+    """This run's share of the items, or of so many of them, in their order."""
     most = len(items) if number is None else min(number, len(items))
-    count = most if effort == "thorough" else min(most, share(most, least=1))
+    count = min(most, share(most, least=1))
     if count == len(items):
         return list(items)
     chosen = random.Random(f"{seed} {len(items)}").sample(range(len(items)), count)

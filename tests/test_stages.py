@@ -35,7 +35,7 @@ def inputs():
 def test_each_test_module_belongs_to_one_stage(inputs):
     counts = Counter[str]()
     for stage in stages({}):
-        if stage.options == Stage("", ()).options:  # others repeat tests in another way
+        if not stage.repeats:
             files = {file for path in stage.paths for file in inputs.under(path)}
             files -= {file for path in stage.but for file in inputs.under(path)}
             counts.update(file for file in files if Path(file).name.startswith("test_"))
@@ -49,11 +49,8 @@ def test_each_test_module_belongs_to_one_stage(inputs):
     "module",
     [
         "tests/engine/dialects/test_jax.py",
-        "tests/engine/recorded/test_recorded.py",
         "tests/service/wire/test_leaves.py",
-        "tests/service/routes/test_programs.py",
-        "tests/clients/test_trees.py",
-        "tests/clients/tensorflow/test_nest.py",
+        "tests/clients/tensorflow/test_absent.py",
         "tests/deploy/test_nginx.py",
     ],
 )
@@ -204,3 +201,18 @@ def test_records_say_what_they_are_of(run):
     run("good")
     (record,) = run.records.iterdir()
     assert json.loads(record.read_text()) == {"stage": "good", "passed": 1}
+
+
+def test_what_has_passed_is_left_out_unless_it_draws(tmp_path):
+    passed = tmp_path / "passed"
+    modules = ["tests/test_decisions.py", "tests/clients/command/reading/test_values.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *modules]
+    subprocess.run([*command, "--effort=quick", f"--passed={passed}"], cwd=ROOT, check=True)
+    done = passed.read_text().splitlines()
+    rest = [*command, "--collect-only", f"--without={passed}"]
+    shown = subprocess.run(rest, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    left = [line for line in shown.splitlines() if "::" in line]
+    assert len(left) > len(done) > 10
+    twice = {*left} & {*done}
+    assert 0 < len(twice) < len(done)
+    assert {name.partition("::")[0] for name in twice} == {modules[1]}

@@ -27,6 +27,8 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree as Xml
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
@@ -36,7 +38,7 @@ from tools.stages import Stage, stages  # noqa: E402
 #: Debian's packages whose programs tests start.
 PROGRAMS = (
     "aardvark-dns bash buildah chromium curl iproute2 make mmdebstrap netavark nginx nginx-light "
-    "nodejs podman redis-server runc"
+    "nodejs podman r-base-core r-cran-httr2 redis-server runc"
 ).split()
 #: Files that decide how any test runs.
 SHARED = ("pyproject.toml", "tests/conftest.py", "tests/serving.py", "tools/run_stages.py")
@@ -68,9 +70,11 @@ class Runner:
         root: Path,
         records: Path | None,
         packages: Callable[[Stage], str],
+        without: Path | None = None,
     ) -> None:
         self._root = root
         self._records = records
+        self._without = without
         self._packages = packages
         self._inputs = Inputs(root)
         self._printing = threading.Lock()
@@ -88,13 +92,45 @@ class Runner:
             return Outcome(stage, "skipped: passed before with the same inputs")
         if not self._build(stage):
             return Outcome(stage, "failed: its environment cannot be built", failed=1)
-        outcome, output = _run(stage, self._root)
+        outcome, output = self._run(stage)
         with self._printing:
             print(f"\n===== {stage.name}\n{output}", flush=True)
         if record is not None and outcome.state == "passed" and not outcome.skipped:
             record.parent.mkdir(parents=True, exist_ok=True)
             record.write_text(json.dumps({"stage": stage.name, "passed": outcome.passed}) + "\n")
         return outcome
+
+    def _run(self, stage: Stage) -> tuple[Outcome, str]:
+        """Run the tests or the command of a stage; what it printed."""
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            results = Path(folder) / "results.xml"
+            done = subprocess.run(
+                stage.command or self._tests(stage, results),
+                cwd=self._root,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            seconds = time.monotonic() - began
+            counts = _counted(results)
+        # None is left where all have passed before.
+        ended_well = done.returncode in (0, pytest.ExitCode.NO_TESTS_COLLECTED)
+        failed = 0 if ended_well else counts["failures"] + counts["errors"] or 1
+        passed = max(counts["tests"] - counts["skipped"] - failed, 0)
+        state = "passed" if ended_well else "failed"
+        return Outcome(stage, state, seconds, passed, counts["skipped"], failed), done.stdout
+
+    def _tests(self, stage: Stage, results: Path) -> list[str]:
+        """The command of pytest."""
+        command = [f"{stage.venv}/bin/pytest", "-p", "no:cacheprovider", *_PATIENT]
+        command += [f"--junit-xml={results}", "-o", "junit_family=xunit1"]
+        command += [*stage.options, *stage.paths, *(f"--ignore={path}" for path in stage.but)]
+        command += ["-o", "norecursedirs=.*", "--durations=10", "--durations-min=5"]
+        if self._without is not None and not stage.repeats:
+            command.append(f"--without={self._without}")
+        return command
 
     def files(self, stage: Stage) -> frozenset[str]:
         """The files that a stage depends on."""
@@ -122,41 +158,13 @@ class Runner:
             return self._built[stage.builds]
 
 
-def _run(stage: Stage, root: Path) -> tuple[Outcome, str]:
-    """Run the tests or the command of a stage; what it printed."""
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        results = Path(folder) / "results.xml"
-        command = list(stage.command)
-        if not command:
-            command = [f"{stage.venv}/bin/pytest", "-p", "no:cacheprovider", *_PATIENT]
-            command += [f"--junit-xml={results}", "-o", "junit_family=xunit1"]
-            command += [*stage.options, *stage.paths]
-            command += [f"--ignore={path}" for path in stage.but]
-            command += ["-o", "norecursedirs=.*"]
-        done = subprocess.run(
-            command,
-            cwd=root,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        seconds = time.monotonic() - began
-        counts = {"tests": 0, "skipped": 0, "failures": 0, "errors": 0}
-        if results.exists():
-            for suite in Xml.parse(results).iter("testsuite"):
-                counts = {name: counts[name] + int(suite.get(name, 0)) for name in counts}
-    failed = counts["failures"] + counts["errors"] or int(done.returncode != 0)
-    outcome = Outcome(
-        stage,
-        "failed" if done.returncode else "passed",
-        seconds,
-        max(counts["tests"] - counts["skipped"] - failed, 0),
-        counts["skipped"],
-        failed if done.returncode else 0,
-    )
-    return outcome, done.stdout
+def _counted(results: Path) -> Mapping[str, int]:
+    """What a report in JUnit's form counts."""
+    counts = {"tests": 0, "skipped": 0, "failures": 0, "errors": 0}
+    if results.exists():
+        for suite in Xml.parse(results).iter("testsuite"):
+            counts = {name: counts[name] + int(suite.get(name, 0)) for name in counts}
+    return counts
 
 
 @cache
@@ -180,13 +188,14 @@ def chosen_packages(stage: Stage) -> str:
 
 @cache
 def _resolved(python: str) -> str:
-    wanted = "-e .\n-e clients/python[test]" if python else "-e .[dev]\n-e clients/python[cli]"
+    here = "-e .[dev]\n-e clients/python[cli]\n-e clients/tensorflow"
+    elsewhere = "-e .[dask]\n-e clients/python[test]\n-e clients/tensorflow[pictures,tensorboard]"
     command = [".venv/bin/uv", "pip", "compile", "--quiet", "--no-header", "--no-annotate"]
     command += [f"--python={python or '.venv/bin/python'}", "-"]
     done = subprocess.run(
         command,
         cwd=ROOT,
-        input=f"{wanted}\n-e clients/tensorflow\n",
+        input=elsewhere if python else here,
         capture_output=True,
         text=True,
         check=False,
@@ -214,6 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the stages; 0 if none has failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=Path, help="the folder of records; without it, run all")
+    parser.add_argument("--without", type=Path, help="a file of tests that have passed already")
     parser.add_argument("--only", action="append", default=[], help="run this stage alone")
     parser.add_argument("--at-once", type=int, default=(os.cpu_count() or 1) + 1)
     parser.add_argument("--list", action="store_true", help="name the stages, and stop")
@@ -222,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [
         one for one in stages(dict(other_pythons())) if one.name in options.only or not options.only
     ]
-    runner = Runner(ROOT, options.records, chosen_packages)
+    runner = Runner(ROOT, options.records, chosen_packages, options.without)
     if options.list or options.of:
         for stage in chosen:
             if options.list or options.of in runner.files(stage):

@@ -33,6 +33,11 @@ class Stage:
     #: Programs that it needs. Without one, the stage is skipped.
     needs: tuple[str, ...] = ()
 
+    @property
+    def repeats(self) -> bool:
+        """Whether it runs tests of other stages in another way."""
+        return self.options != _THOROUGH
+
 
 def stages(pythons: Mapping[str, str]) -> list[Stage]:
     """All stages, those that take longest first; ``pythons`` are other interpreters by version."""

@@ -5,7 +5,6 @@ import pytest
 import sdk
 from peers import sdks
 from peers.by_hand import rosenbrock
-from peers.interpreters import installed
 from servers import GRADWIRE, running
 from wire.others import PEERS, SERVERS
 
@@ -52,10 +51,9 @@ def test_the_gradwire_sdk_runs_in_its_own_process(server):
     assert all(figure > 0 for figure in sdk._asked_there("gradwire", server, 5))
 
 
+@pytest.mark.asked("BENCHMARK_PEERS")
 @pytest.mark.parametrize("name", PEERS)
 def test_sdks_of_other_services_work(name):
-    if not installed(name):
-        pytest.skip(f"{name} is not installed")
     with SERVERS[name]() as server:
         assert all(figure > 0 for figure in sdk._asked_there(name, server, 5))
 

@@ -2,7 +2,6 @@
 
 import pytest
 import training
-from peers.interpreters import installed
 from peers.training import BATCH_BYTES
 from servers import GRADWIRE, running
 
@@ -20,7 +19,7 @@ def test_our_side_learns_and_sends_its_batches(model):
     assert later < first
 
 
-@pytest.mark.skipif(not installed("tensorflow"), reason="TensorFlow is not installed")
+@pytest.mark.asked("BENCHMARK_PEERS")
 @pytest.mark.parametrize("how", ["eager", "function"])
 def test_their_side_learns(how):
     with training.trainer("tensorflow", "dense", how) as theirs:

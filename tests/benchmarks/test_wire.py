@@ -6,7 +6,6 @@ from statistics import median
 import numpy as np
 import pytest
 from peers.by_hand import rosenbrock
-from peers.interpreters import installed
 from peers.workloads import ROSENBROCK
 from servers import BARE, GRADWIRE, http_request, running
 from wire import forms, others, peak, residents
@@ -105,11 +104,15 @@ def test_memory_growth_is_at_least_the_request_size(kind):
     assert peak.growth_mib(kind, x) > 7
 
 
-@pytest.mark.parametrize("name", others.FORMS)
+ASKED = pytest.mark.asked("BENCHMARK_PEERS")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[ASKED] if name in others.PEERS else []) for name in others.FORMS],
+)
 def test_other_services_give_the_handwritten_gradient(name):
-    """In all their forms, if they are installed."""
-    if name in others.PEERS and not installed(name):
-        pytest.skip(f"{name} is not installed")
+    """In all their forms; those of others, which have to be installed, if asked for."""
     with others.SERVERS[name]() as server:
         for form in others.FORMS[name].values():
             for x in points(10, 2):

@@ -74,7 +74,7 @@ async def judge(
         yield judge
 
 
-@pytest.mark.skipif(not ALL, reason="make attacks takes all")
+@pytest.mark.asked("FLEET_ATTACK_SECONDS")
 @pytest.mark.parametrize("family", FAMILIES)
 async def test_every_attack_is_harmless(judge: Judge, family: str, tell: Tell):
     async with judge.watching(tell):
@@ -96,7 +96,7 @@ async def test_the_maximum_number_of_concurrent_attacks_is_harmless(judge: Judge
         await asyncio.gather(*(judge.strike(attack) for attack in many))
 
 
-@pytest.mark.skipif(not ALL, reason="make attacks does it: it takes half a minute")
+@pytest.mark.asked("FLEET_ATTACK_SECONDS")
 async def test_using_up_all_memory_is_harmless(judge: Judge, tell: Tell):
     """Through stored tensors and concurrent computations, each within its limits."""
     hoards = [Hoard(number) for number in range(3)]

@@ -6,7 +6,6 @@ Each is asked three times, so that it is to become machine code.
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 from collections import Counter
 from pathlib import Path
@@ -24,7 +23,7 @@ from tests.fleet.sampler import FAILED, sampling
 from tests.fleet.tenants import house
 
 #: How long the attack lasts: it is one of those that ``make attacks`` makes.
-SECONDS = 60.0 if float(os.environ.get("FLEET_ATTACK_SECONDS", "0")) else 0.0
+SECONDS = 60.0
 ATTACKERS = 8
 MEMORY_BYTES = 2 << 30
 #: Processor time a minute for each tenant.
@@ -34,10 +33,13 @@ SHARES = (0.5, 0.99)
 TOO_LATE = "deadline_exceeded"
 FUNCTIONS = (*"sin cos tanh exp sqrt log1p expm1 abs square sigmoid softplus arctan".split(),)
 
-pytestmark = pytest.mark.skipif(
-    not SECONDS or cgroups.why_not() is not None or not native.is_available(),
-    reason=cgroups.why_not() or "not asked for, or no machine code here",
-)
+pytestmark = [
+    pytest.mark.asked("FLEET_ATTACK_SECONDS"),
+    pytest.mark.skipif(
+        cgroups.why_not() is not None or not native.is_available(),
+        reason=cgroups.why_not() or "there is no machine code here",
+    ),
+]
 
 
 def small(rng: random.Random) -> str:

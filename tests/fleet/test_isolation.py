@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
@@ -41,9 +40,7 @@ SETTINGS = {
     **{f"max_{kind}_per_tenant": 6 for kind in ("programs", "tensors", "tapes")},
 }
 #: Measurements take long, and depend on what else the machine does.
-measured = pytest.mark.skipif(
-    not float(os.environ.get("FLEET_ATTACK_SECONDS", "0")), reason="make attacks measures it"
-)
+measured = pytest.mark.asked("FLEET_ATTACK_SECONDS")
 #: For tests that do not depend on the store.
 once = pytest.mark.parametrize("place", ["memory"], indirect=True)
 
