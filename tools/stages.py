@@ -92,7 +92,11 @@ def _backends() -> list[Stage]:
     """The tests that reach code which only the other backends have."""
     return [
         Stage("reference backend", ("tests/engine/recorded",), options=("--backend=reference",)),
-        Stage("native backend", ("tests/engine/recorded",), options=("--backend=native",)),
+        Stage(
+            "native backend",
+            ("tests/engine/recorded",),
+            options=("--backend=native", "--effort=quick"),
+        ),
     ]
 
 
