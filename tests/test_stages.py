@@ -132,7 +132,8 @@ class Runs:
 
 
 @pytest.fixture
-def run(checkout, tmp_path_factory):
+def run(checkout, tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take most of the time
     return Runs(checkout, tmp_path_factory.mktemp("records"))
 
 
@@ -140,6 +141,7 @@ def ran(outcome):
     return outcome.state in ("passed", "failed")
 
 
+@pytest.mark.thorough
 def test_a_stage_that_passed_is_skipped_until_an_input_changes(run, checkout):
     assert run("good").passed == 1
     for name in ("notes/page.txt", "engine/gradwire_engine/unused.py"):
@@ -155,12 +157,14 @@ def test_a_stage_that_passed_is_skipped_until_an_input_changes(run, checkout):
         assert not ran(run("good"))
 
 
+@pytest.mark.thorough
 def test_what_a_shared_service_needs_is_an_input_of_those_who_ask_it(run, checkout):
     assert [run(name).state for name in ("good", "asking")] == ["passed"] * 2
     (checkout / "engine/gradwire_engine/served.py").write_text("# changed\n")
     assert [ran(run(name)) for name in ("good", "asking")] == [False, True]
 
 
+@pytest.mark.thorough
 def test_a_failure_shows_again_after_the_change_that_made_it(run, checkout):
     assert run("good").state == "passed"
     (checkout / "deploy/nginx/one.conf").write_text("broken")
@@ -169,6 +173,7 @@ def test_a_failure_shows_again_after_the_change_that_made_it(run, checkout):
     assert not ran(run("good"))
 
 
+@pytest.mark.thorough
 def test_other_versions_of_packages_are_another_stage(run):
     assert ran(run("good"))
     run.versions = "one==2"
@@ -176,6 +181,7 @@ def test_other_versions_of_packages_are_another_stage(run):
     assert not ran(run("good"))
 
 
+@pytest.mark.thorough
 def test_a_stage_that_skipped_or_failed_leaves_no_record(run):
     for folder in ("skipped", "bad"):
         assert ran(run(folder))
@@ -197,12 +203,14 @@ def test_without_a_folder_of_records_everything_runs(run, checkout):
     assert ran(run("good"))
 
 
+@pytest.mark.thorough
 def test_records_say_what_they_are_of(run):
     run("good")
     (record,) = run.records.iterdir()
     assert json.loads(record.read_text()) == {"stage": "good", "passed": 1}
 
 
+@pytest.mark.thorough
 def test_what_has_passed_is_left_out_unless_it_draws(tmp_path):
     passed = tmp_path / "passed"
     modules = ["tests/test_decisions.py", "tests/clients/command/reading/test_values.py"]

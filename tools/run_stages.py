@@ -38,7 +38,7 @@ from tools.stages import Stage, stages  # noqa: E402
 #: Debian's packages whose programs tests start.
 PROGRAMS = (
     "aardvark-dns bash buildah chromium curl iproute2 make mmdebstrap netavark nginx nginx-light "
-    "nodejs podman r-base-core r-cran-httr2 redis-server runc"
+    "nodejs podman r-base-core r-cran-httr2 r-cran-jsonlite redis-server runc"
 ).split()
 #: Files that decide how any test runs.
 SHARED = ("pyproject.toml", "tests/conftest.py", "tests/serving.py", "tools/run_stages.py")

@@ -263,6 +263,7 @@ def test_a_context_that_is_lost_while_launches_are_captured_is_lost(monkeypatch)
         assert backend.device.lost
 
 
+@pytest.mark.thorough
 def test_what_is_launched_at_one_place_is_right_at_another(monkeypatch):
     made = tape(PROGRAMS["on the host"][0])
     with opened("simulated") as backend:

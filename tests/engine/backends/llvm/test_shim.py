@@ -102,6 +102,7 @@ def test_arrays_in_order_are_taken_however_they_came_about(copy, array):
     assert out[0] == 1.0
 
 
+@pytest.mark.thorough
 def test_references_do_not_grow(copy):
     array, number, out, bad = np.ones(3), np.float64(0.7), np.zeros(3), np.ones(8)[::2]
     held = [array, number, out, bad, True, False, copy]
