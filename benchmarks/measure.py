@@ -13,14 +13,20 @@ Figures = list[float]
 def interleave(rounds: int, *measurements: Callable[[int], float]) -> list[Figures]:
     """One figure of each measurement per round: A B, then B A, and so on.
 
-    A temporary slowdown of the machine then affects all of them equally.
+    A temporary slowdown of the machine then affects all of them equally. No figure has a collection
+    of what another has left.
     """
     figures: list[Figures] = [[] for _ in measurements]
     pairs = list(zip(figures, measurements, strict=True))
-    for number in range(rounds):
-        for found, measurement in pairs if number % 2 == 0 else reversed(pairs):
-            gc.collect()
-            found.append(measurement(number))
+    gc.collect()
+    gc.freeze()  # a million objects of libraries, which would take most of the time
+    try:
+        for number in range(rounds):
+            for found, measurement in pairs if number % 2 == 0 else reversed(pairs):
+                gc.collect()
+                found.append(measurement(number))
+    finally:
+        gc.unfreeze()
     return figures
 
 

@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -152,15 +152,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         Path(file).write_text("".join(f"{name}\n" for name in passed), encoding="utf-8")
     for line in missing.lines(terminalreporter.stats.get("skipped", ())):
         terminalreporter.write_line(line, yellow=True)
-
-
-@pytest.fixture(scope="module")
-def little_garbage() -> Iterator[None]:
-    """For modules that collect garbage often: only their own, others leave a million objects."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

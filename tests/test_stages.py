@@ -48,7 +48,6 @@ def test_each_test_module_belongs_to_one_stage(inputs):
 @pytest.mark.parametrize(
     "module",
     [
-        "tests/engine/dialects/test_jax.py",
         "tests/service/wire/test_leaves.py",
         "tests/clients/tensorflow/test_absent.py",
         "tests/deploy/test_nginx.py",

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from typing import TypeGuard
 
 #: The folders in which modules are found, by the first part of their names.
 PACKAGES = {
@@ -33,6 +34,7 @@ _MODULE = re.compile(
 #: Programs that tests start, and the modules that they begin with.
 _PROGRAMS = {"gradwire-server": "gradwire_service.__main__", "gradwire": "gradwire.command.main"}
 _FIXTURES = "tests/serving.py"
+_ABOVE = re.compile(r"__file__\)(?:\.resolve\(\))?\.parents\[(\d+)\]$")
 
 
 class Inputs:
@@ -150,13 +152,18 @@ class Inputs:
     def _read_or_started(self, file: str, tree: ast.Module) -> Iterator[str]:
         """What a test or tool names in texts, as a path or as an argument of a test."""
         folder = PurePosixPath(file).parent
-        documentation = {id(text) for text in _docstrings(tree)}
+        passed = {id(text) for text in _docstrings(tree)}
+        passed |= {id(path.left) for path in ast.walk(tree) if _is_longer(path)}
         for node in ast.walk(tree):
             if isinstance(node, ast.arg) and node.arg in self._fixtures and file != _FIXTURES:
                 yield _FIXTURES
-            if isinstance(node, ast.BinOp) and (path := "/".join(_written(node))):
+            if (
+                isinstance(node, ast.BinOp)
+                and id(node) not in passed
+                and (path := "/".join(_written(node)))
+            ):
                 yield from self._read(node, path, folder)
-            if not isinstance(node, ast.Constant) or id(node) in documentation:
+            if not isinstance(node, ast.Constant) or id(node) in passed:
                 continue
             if not isinstance(node.value, str):
                 continue
@@ -175,13 +182,17 @@ class Inputs:
         while isinstance(node, ast.BinOp):
             node = node.left
         start = ast.unparse(node)
-        if "ROOT" in start.upper() or "repository" in start:
+        above = _ABOVE.search(start)
+        if above is not None:
+            yield from self._unless_all(str((folder / "file").parents[int(above[1])] / path))
+        elif "ROOT" in start.upper() or "REPOSITORY" in start.upper():
             yield from self._unless_all(path)
         elif start.endswith("__file__).parent"):
             yield from self._unless_all(str(folder / path))
         else:
             for around in (folder, *folder.parents):
-                yield from self._unless_all(str(around / path))
+                if str(around) != "tests":  # where folders are named like those beside it
+                    yield from self._unless_all(str(around / path))
 
     def _named(self, name: str) -> Iterator[str]:
         """The modules that a dotted name goes through; of a package its program, too."""
@@ -201,6 +212,8 @@ _ROOTS = (
     "engine",
     "service",
     "clients",
+    "clients/python",
+    "clients/tensorflow",
     "tests",
     "benchmarks",
     "fuzz",
@@ -225,6 +238,15 @@ def _docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
             first = node.body[0] if node.body else None
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 yield first.value
+
+
+def _is_longer(node: ast.AST) -> TypeGuard[ast.BinOp]:
+    """True of a path whose first part is one by itself."""
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Div)
+        and isinstance(node.left, ast.BinOp)
+    )
 
 
 def _written(node: ast.expr) -> list[str]:

@@ -8,6 +8,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 _GPU = ("tests/engine/backends/cupy", "tests/engine/backends/nvptx")
+#: Go through all sources.
+_GATE = ("tests/test_stages.py", "tests/test_found.py", "tests/test_import_circles.py")
+#: Are of TensorFlow's names, too.
+_TRAINING = ("tests/fleet/test_training.py", "tests/benchmarks/test_training.py")
 _THOROUGH = ("--effort=thorough",)
 
 
@@ -47,7 +51,7 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
     wire = ("tests/service/routes", "tests/service/wire")
     return [
         Stage("containers", ("tests/containers",), needs=("podman", "buildah", "mmdebstrap")),
-        Stage("fleets", ("tests/fleet",)),
+        Stage("fleets", ("tests/fleet",), but=(_TRAINING[0],)),
         _engine("operations", "ops"),
         Stage("GPU on the CPU: backend", _GPU[:1]),
         Stage("GPU on the CPU: launches", _GPU[1:]),
@@ -58,7 +62,7 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
         Stage("engine: queries", ("tests/engine/recorded", *_modules("tests/engine"))),
         *_backends(),
         *_pythons(pythons, tensorflow),
-        Stage("TensorFlow's names", (tensorflow,)),
+        Stage("TensorFlow's names", (tensorflow, *_TRAINING)),
         Stage("SDK", ("tests/clients",), but=(*apart, *tracing)),
         Stage("recorder, command, optimisation", tracing),
         Stage("adapters", ("tests/examples", *apart[:2])),
@@ -67,10 +71,15 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
         Stage("page", ("tests/browser",), builds=page, needs=("chromium", "node")),
         Stage("guide", ("tests/guide",), reads=("docs",), needs=("chromium",)),
         Stage("generated clients", ("tests/generators",), builds=("generators", "environment")),
-        Stage("documents", ("tests/docs", *_modules("tests")), endings=("",)),
-        Stage("distributions", ("tests/deploy",)),
+        Stage(
+            "documents",
+            ("tests/docs", *(path for path in _modules("tests") if path not in _GATE)),
+            endings=("",),
+        ),
+        Stage("checks of the sources", _GATE, endings=(".py", "Makefile", ".ci/run")),
+        Stage("distributions", ("tests/deploy",), reads=("engine", "service", "clients")),
         Stage("contract", ("tests/contract", "tests/semantics")),
-        Stage("benchmarks", ("tests/benchmarks",)),
+        Stage("benchmarks", ("tests/benchmarks",), but=(_TRAINING[1],)),
         Stage(
             "types and style",
             (),

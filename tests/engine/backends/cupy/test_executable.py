@@ -89,7 +89,7 @@ HALF = {
     "passes": "s = x[0]\nwhile s < 100:\n  s = s * 1.5 + 1\ns",
     "stacks": (
         "a = 0.01 * w[0, 0] ** 2\ns = 0.1 + x * x\n"
-        "for k in range(200):\n  s = s / (1 + s * a)\n  if k == 6:\n    s = s * 0.5\n"
+        "for k in range(40):\n  s = s / (1 + s * a)\n  if k == 6:\n    s = s * 0.5\n"
         "g = grad(sum(s), x)\nh = grad(sum(s**2), a)\nsum(g**2) * h"
     ),
     "others": "sum(astype(x, 'float32') * linspace(0.1, 1, 40)) + sum(x * w[:, 0])",
