@@ -81,7 +81,7 @@ def backend():
 
 
 @pytest.mark.thorough
-@examples(40)
+@examples(20)
 @given(drawn=loops(), schedule=SCHEDULES)
 def test_random_loops(backend, drawn, schedule):
     with scheduled(*schedule):
