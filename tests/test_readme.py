@@ -9,12 +9,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
+
+from tests.processes import until
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -120,14 +121,12 @@ def test_make_serve_brings_the_service_up():
     command = ["make", "serve", f"VENV={sys.prefix}", f"ARGS=--port {port} --log-level warning"]
     process = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
     try:
-        for _ in range(1200):  # on a busy machine it takes long
-            if process.poll() is None and answers(f"http://127.0.0.1:{port}/healthz"):
-                break
-            time.sleep(0.05)
+        until(lambda: process.poll() is not None or answers(f"http://127.0.0.1:{port}/healthz"))
+        assert process.poll() is None
         assert run(CURL[0], f"http://127.0.0.1:{port}")["value"] == pytest.approx(14 / 3)
     finally:
         os.killpg(process.pid, signal.SIGTERM)
-        process.wait(10)
+        process.wait()
 
 
 def answers(url: str) -> bool:

@@ -44,7 +44,6 @@ def test_a_session_over_standard_input_and_output(service_url):
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
     )
     start, define, double, analysis, primal, unknown, cube, once, adjusted = map(
         json.loads, done.stdout.splitlines()

@@ -91,7 +91,7 @@ def test_all_threads_together_keep_no_more_than_they_may(pool, budget):
     def work(number):
         held: list[np.ndarray] = []
         for i in range(300):
-            barrier.wait(10)
+            barrier.wait()
             array = pool.empty((1 << 13 + i % 3,), FLOAT)
             array[:] = number
             held = [*held[-3:], array]

@@ -60,12 +60,12 @@ def test_the_host_gets_what_is_on_the_device_when_it_is_its_turn():
         def work() -> None:
             with device.working(go_on):
                 begun.set()
-                release.wait(60)
+                release.wait()
 
         begun = threading.Event()
         other = threading.Thread(target=work)
         other.start()
-        begun.wait(60)
+        begun.wait()
         try:
             with pytest.raises(Over):
                 executable.replay([x, W], after(2))
