@@ -24,6 +24,7 @@ NAMES = (
     "training",
     "batching",
     "sharing",
+    "faults",
     "jobs",
     "versions",
     "gradbench.timings",

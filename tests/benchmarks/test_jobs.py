@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from contextlib import closing
+from typing import Any
 
 import gradwire
 import numpy as np
@@ -64,7 +65,8 @@ class Written:
 
 async def test_all_pieces_are_on_their_way_at_once_and_arrive_in_their_order():
     """The latency does not limit the bandwidth."""
-    reader, writer, begin = asyncio.StreamReader(), Written(), loop_clock()()
+    writer: Any = Written()
+    reader, begin = asyncio.StreamReader(), loop_clock()()
     sent = np.random.default_rng(0).bytes(5 * _PIECE_BYTES)
     reader.feed_data(sent)
     reader.feed_eof()
