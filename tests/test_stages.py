@@ -45,6 +45,16 @@ def test_each_test_module_belongs_to_one_stage(inputs):
 
 
 @pytest.mark.thorough
+def test_a_stage_whose_tests_run_others_programs_builds_them(inputs):
+    for stage in stages({}):
+        tests = {file for path in stage.paths for file in inputs.under(path)}
+        tests -= {file for path in stage.but for file in inputs.under(path)}
+        own = "tests/test_stages.py" in tests  # which names the module below
+        if tests and not own and "tests/generators/tools.py" in inputs.of(tests):
+            assert "generators" in stage.builds, stage.name
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "module",
     [

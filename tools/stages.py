@@ -45,7 +45,7 @@ class Stage:
 
 def stages(pythons: Mapping[str, str]) -> list[Stage]:
     """All stages, those that take longest first; ``pythons`` are other interpreters by version."""
-    tensorflow, page = "tests/clients/tensorflow", ("page-tools", "environment")
+    tensorflow, others = "tests/clients/tensorflow", ("generators", "environment")
     apart = ("tests/clients/adapters", "tests/clients/display", tensorflow)
     tracing = ("tests/clients/tracing", "tests/clients/command", "tests/clients/optimization")
     wire = ("tests/service/routes", "tests/service/wire")
@@ -66,18 +66,28 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
         Stage("SDK", ("tests/clients",), but=(*apart, *tracing)),
         Stage("recorder, command, optimisation", tracing),
         Stage("adapters", ("tests/examples", *apart[:2])),
-        Stage("service", ("tests/service", "tests/cluster"), but=wire),
+        Stage("service", ("tests/service",), but=wire),
         Stage("routes and wire", wire),
-        Stage("page", ("tests/browser",), builds=page, needs=("chromium", "node")),
+        Stage(
+            "page",
+            ("tests/browser",),
+            builds=("page-tools", *others),
+            needs=("chromium", "node"),
+        ),
         Stage("guide", ("tests/guide",), reads=("docs",), needs=("chromium",)),
-        Stage("generated clients", ("tests/generators",), builds=("generators", "environment")),
+        Stage("generated clients", ("tests/generators",), builds=others),
         Stage(
             "documents",
             ("tests/docs", *(path for path in _modules("tests") if path not in _GATE)),
             endings=("",),
         ),
         Stage("checks of the sources", _GATE, endings=(".py", "Makefile", ".ci/run")),
-        Stage("distributions", ("tests/deploy",), reads=("engine", "service", "clients")),
+        Stage(
+            "distributions",
+            ("tests/deploy", "tests/cluster"),
+            reads=("engine", "service", "clients"),
+            builds=others,
+        ),
         Stage("contract", ("tests/contract", "tests/semantics")),
         Stage("benchmarks", ("tests/benchmarks",), but=(_TRAINING[1],)),
         Stage(

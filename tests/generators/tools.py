@@ -1,4 +1,4 @@
-"""Others' programs that tests run: `make test-rest` installs requirements.txt, package.json."""
+"""Others' programs that tests run: `make generators` installs requirements.txt, package.json."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ def found(program: str) -> str:
     """The path of one of these programs, or Node's; skips the test where it is not installed."""
     path = shutil.which(program, path=_PATH)
     if path is None or (program != "node" and not path.startswith(str(TOOLS))):
-        pytest.skip(f"{program} is not installed: `make test-rest` does it, where it can")
+        pytest.skip(f"{program} is not installed: `make generators` does it, where it can")
     return path
 
 
