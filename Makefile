@@ -21,9 +21,8 @@ TEST := $(VENV)/.test
 DEV := $(VENV)/.dev
 RELEASE := $(VENV)/.release
 DOCS := $(VENV)/.docs
-# With one worker more than there are cores: while a test waits, those of another go on. An idle worker takes
-# tests from the others.
-PARALLEL = -n $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)') --dist worksteal
+# Each worker collects all tests, so there is none more than cores. An idle one takes tests from the others.
+PARALLEL = -n $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)') --dist worksteal
 # For tests that legitimately take longer than the time after which a test counts as hung.
 PATIENT := -o faulthandler_timeout=3600
 FUZZER := $(VENV)/fuzzer
