@@ -203,6 +203,7 @@ def delete(client: gradwire.Client, path: str) -> None:
     client.send(Call("DELETE", path, None, lambda _: None))
 
 
+@pytest.mark.thorough
 def test_records_lost_by_the_service_are_stored_again(observed):
     client, x = observed.client, {"rows": ROWS, "x": 1.0}
     for _ in range(4):

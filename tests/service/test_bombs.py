@@ -282,6 +282,7 @@ def test_all_bombs_at_once(server, tmp_path):
     assert (status, json.loads(answer)["gradients"]) == (200, {"x": 6.0})
 
 
+@pytest.mark.thorough
 def test_endless_chunked_bodies_are_refused(server):
     chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
     chunks = iter([chunk] * (2 * LIMIT // 0x10000))

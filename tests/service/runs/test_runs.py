@@ -99,6 +99,7 @@ async def test_a_job_with_a_lease_is_left_alone(served, left, owner):
     store.close()
 
 
+@pytest.mark.thorough
 @on_clock_loop
 async def test_a_replica_renews_its_leases(served, left, owner):
     now = loop_clock()

@@ -265,6 +265,7 @@ asyncio.run(main(folder, text))
 """
 
 
+@pytest.mark.thorough
 def test_a_restart_compiles_nothing(tmp_path):
     found = []
     for run in range(2):

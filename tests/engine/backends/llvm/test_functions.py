@@ -149,6 +149,7 @@ def test_errors_over_all_exponents(name):
     assert_near(name, of_all_exponents(share(4000)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", OF_ONE)
 def test_errors_at_moderate_sizes(name):
     assert_near(name, of_moderate_size(share(3000)))
