@@ -47,6 +47,17 @@ def test_each_round_trip_takes_longer_by_the_latency():
         assert min(seconds(far) for _ in range(5)) > 0.059
 
 
+def test_a_large_body_arrives_as_without_the_latency():
+    x = np.random.default_rng(0).normal(size=200_000)
+    large = http_request("/v1/gradient/octets", x.tobytes(), media_type="application/octet-stream")
+    answers = []
+    with running(BARE) as server, delayed(server, 20) as proxy:
+        for each in (server, proxy):
+            with closing(Connection(each.port)) as connection:
+                answers.append(bytes(connection.exchange(large)))
+    assert answers[0] == answers[1]
+
+
 class Written:
     """What is written, with the time."""
 
