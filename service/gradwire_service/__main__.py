@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ from gradwire_service.settings.concurrency import default_processes
 from gradwire_service.settings.errors import StartupError
 from gradwire_service.settings.reading import read_settings
 from gradwire_service.watchdog import Heartbeat, watched
+from gradwire_service.workers import forking
 
 _NAME = "gradwire-server"
 
@@ -45,6 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _serve(settings: Settings, heartbeat: Heartbeat | None) -> int:
+    gc.disable()  # until all is imported, which stays
+    if settings.processes:
+        forking.start(settings)
     from gradwire_service.serving import serve  # which takes a second: not for the others
 
     try:

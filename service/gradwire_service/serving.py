@@ -118,6 +118,7 @@ def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> int:
     # What is made by now stays: the collector need not walk through it again and again.
     gc.collect()
     gc.freeze()
+    gc.enable()
     config = uvicorn.Config(
         app,
         host=settings.host,

@@ -11,14 +11,10 @@ from gradwire_engine.errors import DomainError, InternalError
 from gradwire_engine.polling import unhurried
 from gradwire_engine.solvers.checkpoint import Checkpoint, Evaluations
 from gradwire_engine.solvers.ending import Ending
-from gradwire_engine.solvers.first_order import Descent
 from gradwire_engine.solvers.local import local
-from gradwire_engine.solvers.minimizing import Minimization
 from gradwire_engine.solvers.objective import Objective
 from gradwire_engine.solvers.progress import Clock, Monitor, Report, Stopped
-from gradwire_engine.solvers.roots import Root
 from gradwire_engine.solvers.specification import Specification
-from gradwire_engine.solvers.squares import LeastSquares
 
 
 class Solution(NamedTuple):
@@ -108,8 +104,19 @@ def solve(
 
 
 def _method(given: Specification) -> Callable[..., Run]:
+    """The class of the method: what SciPy's need is imported by the process that runs one."""
     if given.kind == "root":
+        from gradwire_engine.solvers.roots import Root
+
         return Root
     if given.kind == "least_squares" and not given.takes.scipy:
+        from gradwire_engine.solvers.squares import LeastSquares
+
         return LeastSquares
-    return Descent if given.takes.first_order else Minimization
+    if given.takes.first_order:
+        from gradwire_engine.solvers.first_order import Descent
+
+        return Descent
+    from gradwire_engine.solvers.minimizing import Minimization
+
+    return Minimization

@@ -14,13 +14,8 @@ from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
 from gradwire_service.settings.errors import StartupError
 from gradwire_service.store import Store
-from gradwire_service.work.compilation import is_compiled
-from gradwire_service.workers.process import (
-    Serve,
-    StartedProcess,
-    WorkerProcess,
-    preload_compiler,
-)
+from gradwire_service.workers import forking
+from gradwire_service.workers.process import Serve, StartedProcess, WorkerProcess
 
 logger = logging.getLogger("gradwire")
 
@@ -54,8 +49,7 @@ class ProcessPool:
         isolated: bool,
     ) -> None:
         _find_temporary_folder()
-        if is_compiled(settings):
-            preload_compiler()
+        forking.preload(settings)
         # Workers need neither the store's address nor the keys of clients and of machine code.
         needless = {"store": "memory:", "keys": None, "code_cache_key": None}
         self._settings = settings.model_copy(update=needless)

@@ -1,5 +1,6 @@
-"""Imported by the process that worker processes are forked from: they share what it has loaded."""
+"""Imported by the process that workers are forked from: they share the compiler that it loads."""
 
 from gradwire_engine import native
 
-native.warm_up()
+if native.is_available():
+    native.warm_up()

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from multiprocessing import get_context
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeAlias
@@ -24,6 +23,7 @@ from gradwire_service.store import Store
 from gradwire_service.work.messages import Task
 from gradwire_service.work.request import ProgressMessage
 from gradwire_service.workers.channel import Channel, ChannelClosed
+from gradwire_service.workers.forking import FORKING
 from gradwire_service.workers.messages import (
     STOP,
     DeviceLost,
@@ -40,12 +40,6 @@ from gradwire_service.workers.remote_codes import share_codes
 
 logger = logging.getLogger("gradwire")
 
-#: Processes are forked from a server that has only imported what they need: they start fast, share
-#: most memory, and inherit no threads. It imports no CUDA, whose state does not survive a fork: the
-#: process that computes on a GPU opens that itself.
-FORKING = get_context("forkserver")
-_PRELOADED = ["gradwire_service.workers.fork_server", "gradwire_service.workers.worker"]
-FORKING.set_forkserver_preload(_PRELOADED)
 _JOIN_SECONDS = 5
 #: Starting a process reads the status of all that have ended. The fork server sends each status
 #: once: of two threads that read it at the same time, one would see the pipe's end, status 255.
@@ -53,11 +47,6 @@ _STATUS_LOCK = threading.Lock()
 
 #: The main function of a worker process: ``workers.worker.serve``.
 Serve: TypeAlias = Callable[[socket.socket, socket.socket, Settings, bool], None]
-
-
-def preload_compiler() -> None:
-    """Have what machine code needs in the process that workers are forked from, not in each."""
-    FORKING.set_forkserver_preload([*_PRELOADED, "gradwire_service.workers.preloaded"])
 
 
 class StartedProcess:

@@ -164,6 +164,7 @@ def serve(
         if gpu is not None:
             worker.warm_up()
         gc.freeze()
+        gc.enable()
         signal.signal(STOP, worker.stop)
         end_first()
         lower_priority(for_jobs=for_jobs)
