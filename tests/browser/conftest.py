@@ -120,6 +120,16 @@ class Visit:
         """Show the variables' sliders, grids and files."""
         self.page.get_by_role("radio", name="Controls").check()
 
+    def later(self, milliseconds):
+        """Have time passed for the page's timers, of a visit with a ``movable`` clock."""
+        self.page.clock.run_for(milliseconds)
+
+    def settle(self):
+        """Wait for what moves and fades."""
+        self.page.evaluate(
+            "() => Promise.allSettled(document.getAnimations().map((one) => one.finished))"
+        )
+
     def _paste(self, editor, text):
         box = self.page.get_by_role("textbox", name=editor)
         box.press("Control+a")
@@ -141,10 +151,12 @@ def visit(browser, service):
     with ExitStack() as stack:
         visits = []
 
-        def start(fragment="", address=service, **context):
+        def start(fragment="", address=service, *, movable=False, **context):
             opened = browser.new_context(**context)
             stack.callback(opened.close)
             opened.set_default_timeout(PATIENCE_MS)
+            if movable:
+                opened.clock.install()
             visits.append(Visit(opened.new_page(), address))
             visits[-1].page.goto(f"{address}/{fragment}")
             return visits[-1]

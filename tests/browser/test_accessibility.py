@@ -21,18 +21,19 @@ def test_axe_finds_nothing_in_any_tab(visit, theme, size):
     page.evaluate(AXE.read_text(encoding="utf-8"))
     for tab in page.get_by_role("tab").all():
         tab.click()
-        page.wait_for_timeout(400)
+        opened.settle()
         found = page.evaluate("() => axe.run()")["violations"]
         shown = [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found]
         assert shown == [], tab.inner_text()
 
 
 def test_a_phone_shows_all_without_scrolling_sideways(visit):
-    page = visit(viewport=PHONE).page
+    opened = visit(viewport=PHONE)
+    page = opened.page
     expect(page.get_by_label("Value", exact=True)).to_contain_text("0.716854")
     for tab in page.get_by_role("tab").all():
         tab.click()
-        page.wait_for_timeout(300)
+        opened.settle()
         assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
 
 
@@ -77,9 +78,11 @@ def test_what_is_chosen_is_marked_where_the_system_replaces_colours(visit):
 
 
 def test_nothing_jumps_while_the_page_loads_and_answers(visit):
-    page = visit(viewport=LARGE).page
+    opened = visit(viewport=LARGE)
+    page = opened.page
     expect(page.get_by_label("Value", exact=True)).to_contain_text("0.716854")
-    page.wait_for_timeout(500)
+    page.wait_for_load_state("networkidle")
+    opened.settle()
     shift = page.evaluate(
         """() => new Promise((resolve) => {
           let sum = 0;

@@ -146,10 +146,10 @@ def test_a_service_that_goes_away_is_asked_again_and_nothing_typed_is_lost(visit
     ],
 )
 def test_an_old_link_says_so_and_stays_until_something_is_typed(visit, fragment, said):
-    opened = visit(fragment)
+    opened = visit(fragment, movable=True)
     page = opened.page
     expect(page.locator(".notice")).to_contain_text(said)
-    page.wait_for_timeout(800)
+    opened.later(800)
     assert page.url.endswith(fragment)
     opened.write("1 + 1")
     page.wait_for_url(lambda url: not url.endswith(fragment))

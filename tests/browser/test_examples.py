@@ -150,12 +150,12 @@ def open_example(opened, title):
 
 
 def test_the_menu_opens_an_example_and_nothing_typed_is_lost(visit):
-    opened = visit()
+    opened = visit(movable=True)
     page = opened.page
     program = page.get_by_role("textbox", name="Program")
     opened.write("sum(x) * 42")
     # What follows within half a second is undone together with it.
-    page.wait_for_timeout(600)
+    opened.later(600)
     open_example(opened, "Rosenbrock")
     expect(page.get_by_label("Value", exact=True)).to_contain_text("24.2")
     expect(page.locator(".about")).to_contain_text("both gradients vanish")

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.links import text_of
+
 FIRST = "0.716854"
 
 
@@ -37,13 +39,14 @@ def test_an_answer_follows_each_key(visit):
 
 
 def test_operations_are_completed(visit):
-    page = visit().page
+    opened = visit(movable=True)
+    page = opened.page
     page.get_by_role("textbox", name="Program").press("Control+a")
     page.keyboard.type("logsume")
     option = page.get_by_role("option", name="logsumexp")
     expect(option.first).to_be_visible()
     # A key that comes right after the list is one that was meant for the text.
-    page.wait_for_timeout(100)
+    opened.later(100)
     page.keyboard.press("Enter")
     expect(page.get_by_role("textbox", name="Program")).to_contain_text("logsumexp(")
 
@@ -98,7 +101,7 @@ def test_sources_that_cannot_be_read_are_the_problem(visit, text):
     for tab in ("Tape", "Code", "Answer"):
         page.get_by_role("tab", name=tab).click()
         expect(page.get_by_role("alert")).to_contain_text("The sources cannot be read")
-    page.wait_for_timeout(600)
+    page.wait_for_url(lambda url: json.dumps(text)[1:-1] in text_of(url))
     page.reload()
     expect(page.get_by_label("with respect to")).to_have_value(text)
     page.get_by_label("Compute the").select_option("evaluate")

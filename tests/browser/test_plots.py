@@ -125,14 +125,14 @@ def test_a_curve_is_one_request_and_moving_its_point_asks_for_no_other(plot):
 
 
 def test_no_plot_is_asked_for_while_another_tab_is_shown(plot):
-    opened = plot("x**2", {"x": 1})
+    opened = plot("x**2", {"x": 1}, movable=True)
     page = opened.page
     expect(page.locator(".plot-readout")).to_contain_text("slope 2")
     page.get_by_role("tab", name="Answer").click()
     before = len(opened.requests)
     opened.write("x**2 * 7")
     expect(page.get_by_label("Gradients", exact=True)).to_contain_text("14")
-    page.wait_for_timeout(150)
+    opened.later(150)
     later = [one.post_data or "" for one in opened.requests[before:]]
     assert any("* 7" in body for body in later)
     assert not any('"batch"' in body for body in later)

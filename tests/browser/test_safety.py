@@ -44,7 +44,7 @@ def test_markup_in_a_link_is_text(visit, program, variables, sources):
     expect(opened.page.locator(".answer[aria-busy=false]")).not_to_contain_text("appear here")
     for tab in opened.page.get_by_role("tab").all():
         tab.click()
-        opened.page.wait_for_timeout(150)
+        opened.settle()
         assert_nothing_ran(opened)
 
 

@@ -139,12 +139,13 @@ def test_a_step_says_what_it_does_and_lights_its_edges(tape):
 
 
 def test_it_plays_to_its_end_in_six_seconds_and_pauses(tape):
-    page = tape().page
+    opened = tape(movable=True)
+    page = opened.page
     press(page, "Play")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     press(page, "Pause")
     at = page.locator(".player input").input_value()
-    page.wait_for_timeout(600)
+    opened.later(600)
     assert page.locator(".player input").input_value() == at
     press(page, "Play")
     expect(page.get_by_role("button", name="Play")).to_be_visible()

@@ -35,12 +35,13 @@ def blocks(colours):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("tab", ["Answer", "Tape", "Plot", "Code"])
 def test_the_page_looks_as_it_did(visit, theme, tab):
-    page = visit(color_scheme=theme, viewport=SIZE, reduced_motion="reduce").page
+    opened = visit(color_scheme=theme, viewport=SIZE, reduced_motion="reduce")
+    page = opened.page
     expect(page.get_by_label("Value", exact=True)).to_contain_text("0.716854")
     page.get_by_role("tab", name=tab).click()
     expect(page.get_by_role("tabpanel")).not_to_be_empty()
     page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(500)
+    opened.settle()
     # How long the answer took is not the same each time.
     page.locator(".time").evaluate_all("(all) => all.forEach((one) => one.remove())")
     seen = small(page.screenshot(caret="hide"))

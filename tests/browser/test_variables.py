@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PASTE
+from tests.browser.links import text_of
 
 #: A file dropped on an element.
 DROP = """(element, { name, bytes }) => {
@@ -211,8 +212,7 @@ def test_a_formula_makes_a_large_variable_and_is_kept_in_the_link(typed):
     formula.fill("ones(4)")
     expect(row).to_contain_text("float64[4]")
     formula.fill("normals(4)")
-    opened.page.wait_for_function("() => location.hash.length > 10")
-    opened.page.wait_for_timeout(1000)
+    opened.page.wait_for_url(lambda url: "normals(4)" in text_of(url))
     opened.page.reload()
     expect(opened.page.get_by_label("x, formula")).to_have_value("normals(4)")
     expect(opened.page.locator(".notice")).to_contain_text("x has the formula normals(4)")
