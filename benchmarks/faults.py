@@ -1,4 +1,4 @@
-"""What clients notice of others: of full queues, of those that left, of bombs, of a lost Redis.
+"""What clients notice of others: of full queues, of those that left, of bombs, of what was lost.
 
 Linux reports the CPU time of other processes.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from tempfile import TemporaryDirectory
@@ -37,6 +38,8 @@ _BOMBS = (
 #: One process computes, so that two requests are too many where none may wait.
 _FULL = {"GRADWIRE_PROCESSES": "1", "GRADWIRE_QUEUE_REQUESTS": "0"}
 _BATCHING = {"GRADWIRE_BATCH_WINDOW_MICROSECONDS": "1000"}
+#: What a service is made of beside its own code.
+_LIBRARIES = "import fastapi, numpy, pydantic_settings, scipy.linalg, scipy.special, uvicorn"
 
 
 def report(*, quick: bool) -> list[str]:
@@ -53,6 +56,7 @@ def report(*, quick: bool) -> list[str]:
             _bomb(plain, rounds),
             _alone(batching, plain, 20 * rounds),
         ]
+    rows.append(_start(rounds))
     if shutil.which("redis-server"):
         rows.append(_recovery(rounds))
     return [compared(_TITLE, "without", rows)]
@@ -135,6 +139,25 @@ def _alone(batching: Server, plain: Server, rounds: int) -> Row:
             rounds, lambda _: _asked(here, _SMALL), lambda _: _asked(there, _SMALL)
         )
     return Row.of("one client, batching on", alone, unbatched, "ms", ratio_bar=1.5)
+
+
+def _start(rounds: int) -> Row:
+    """A service that replaces a lost one answers after little more than its libraries' import."""
+    loading = [sys.executable, "-c", _LIBRARIES]
+
+    def started(_: int) -> float:
+        begin = perf_counter()
+        with running(GRADWIRE) as server, httpx.Client(base_url=server.url) as client:
+            _asked(client, _SMALL)
+            return 1e3 * (perf_counter() - begin)
+
+    def loaded(_: int) -> float:
+        begin = perf_counter()
+        subprocess.run(loading, check=True)
+        return 1e3 * (perf_counter() - begin)
+
+    first, libraries = interleave(rounds, started, loaded)
+    return Row.of("first answer of a new service", first, libraries, "ms", ratio_bar=3.0)
 
 
 def _recovery(rounds: int) -> Row:

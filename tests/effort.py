@@ -18,7 +18,7 @@ from hypothesis import settings
 Item = TypeVar("Item")
 
 #: Per cent of the examples that a test names, by effort.
-EXAMPLES = {"quick": 15, "whole": 15, "thorough": 33}
+EXAMPLES = {"quick": 15, "whole": 15, "thorough": 25}
 #: A quick run takes so many cases of a test function, or one in so many if these are more.
 LEAST_CASES, ONE_IN = 1, 8
 

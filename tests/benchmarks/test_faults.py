@@ -33,6 +33,11 @@ def test_one_client_is_answered_with_and_without_batching(server):
     assert min(row.figure, row.reference) > 0
 
 
+def test_a_new_service_answers():
+    row = faults._start(1)
+    assert row.figure > row.reference > 0
+
+
 @pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
 def test_records_are_stored_again_after_redis_is_back():
     assert faults._recovery(1).figure > 0
