@@ -102,7 +102,7 @@ def seen(tree: Path, command: list[str], module: str, file: str) -> Seen:
     """Run a test file; lines that no single test executes, as imports do, are of the whole file."""
     start, lines = time.time(), dict[int, set[str]]()
     (parser := PythonParser(filename=str(tree / module))).parse_source()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         rc = Path(folder, "rc")
         rc.write_text(f"[run]\ninclude = {tree / module}\nparallel = true\npatch = subprocess\n")
         options = f"--cov --cov-context=test --cov-report= --cov-config={rc} --maxfail=0 {file}"
@@ -151,7 +151,7 @@ def main() -> None:
     for name, count in (("modules", 5), ("mutants", 12), ("nearest", 4)):
         parser.add_argument(f"--{name}", type=int, default=count)
     told = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         tree = Path(folder, "tree").resolve()
         subprocess.check_call(["git", "worktree", "add", "-q", "--detach", str(tree), told.commit])
         judge_all(tree, shlex.split(told.pytest), told)
