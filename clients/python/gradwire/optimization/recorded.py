@@ -143,8 +143,7 @@ def _recorded(
     """The recording at these arguments, of which the first ``count`` leaves will move."""
     traced, given = yield from function.path(args)
     while traced.guards:
-        answer = yield from traced.call(given)
-        decided = traced.guard_values(answer.outputs)
+        _, decided = yield from traced.ask(given)
         if traced.guards_hold(decided):
             break
         traced, given = yield from function.path(args, guard_values=decided)

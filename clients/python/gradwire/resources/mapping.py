@@ -14,7 +14,7 @@ import numpy as np
 from gradwire import endpoints
 from gradwire.call import Steps
 from gradwire.endpoints import EvaluateOptions, Program, program_at
-from gradwire.errors import DeadlineExceeded, TooLarge, UsageError
+from gradwire.errors import APIError, DeadlineExceeded, TooLarge, UsageError
 from gradwire.progress import bar, ignore
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
@@ -149,10 +149,17 @@ class MappedFunction:
         while left:
             args = _args(points[left[0]])
             traced, _ = yield from self.function.path(args, guard_values=guard_values)
-            found = yield from _evaluated(traced, [points[i] for i in left])
+            try:
+                found = yield from _evaluated(traced, [points[i] for i in left])
+                told = [(outputs, traced.guard_values(outputs)) for outputs in found]
+            except APIError:
+                if not traced.guards:
+                    raise
+                told = []  # they may decide otherwise: each by itself
+                for i in left:
+                    told.append((yield from traced.ask(points[i].leaves)))
             otherwise: list[tuple[int, list[Any]]] = []
-            for i, outputs in zip(left, found, strict=True):
-                decided = traced.guard_values(outputs)
+            for i, (outputs, decided) in zip(left, told, strict=True):
                 if traced.guards_hold(decided):
                     answers[i] = traced.result(outputs)
                 else:

@@ -25,7 +25,9 @@ BY_VALUES: dict[str, frozenset[int | None]] = {
     "scipy.linalg.lstsq": frozenset({1, 2}),
     **dict.fromkeys(
         ("np.nonzero", "np.unique", "np.bincount", "np.extract", "np.compress", "np.flatnonzero",
-         "np.argwhere", "np.repeat", "np.delete", "np.insert"),
+         "np.argwhere", "np.repeat", "np.delete", "np.insert", "np.histogram",
+         "np.histogram_bin_edges", "np.polydiv", "np.setxor1d", "np.ix_",
+         "scipy.linalg.null_space", "scipy.linalg.orth", "scipy.linalg.subspace_angles"),
         frozenset({None, *range(4)}),
     ),
 }  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing.calls import record_call
+from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import not_traceable, recording
 
 #: NumPy without its annotations, which do not know recorded arrays.
@@ -32,6 +33,26 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
         return filt[:0]
     start = int(kept[0]) if "f" in trim.lower() else 0
     return filt[start : int(kept[-1]) + 1 if "b" in trim.lower() else None]
+
+
+def _roots(p: Any) -> Any:
+    """The roots of a polynomial: of zeros in front of its coefficients, NumPy makes none."""
+    kept = np.flatnonzero(np.asarray(np.not_equal(p, 0)))
+    if not kept.size:
+        return np.array([])
+    first, last = int(kept[0]), int(kept[-1])
+    made = record_call("np.roots", np.roots, p[first : last + 1])
+    return _np.concatenate([made, np.zeros(len(p) - 1 - last, made.dtype)])
+
+
+def _polymul(a1: Any, a2: Any) -> Any:
+    """The product of two polynomials without zeros in front, as NumPy's ``poly1d`` has them."""
+    return np.convolve(_leading(a1), _leading(a2))
+
+
+def _leading(p: Any) -> Any:
+    trimmed = _trim_zeros(p, "f") if isinstance(p, Tracer) else np.trim_zeros(p, "f")
+    return trimmed if len(trimmed) else np.zeros(1)
 
 
 def matrix_function(
@@ -74,4 +95,6 @@ DECIDED: dict[Any, Callable[..., Any]] = {
     np.trim_zeros: _trim_zeros,
     np.linalg.eig: _eig,
     np.linalg.eigvals: _eigvals,
+    np.polymul: _polymul,
+    np.roots: _roots,
 }

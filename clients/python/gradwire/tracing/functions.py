@@ -16,7 +16,7 @@ from gradwire.tracing.patching import PATCHES
 from gradwire.tracing.signatures import signature
 from gradwire.tracing.structures import Structure, flatten, is_array_like, paths, unflatten
 from gradwire.tracing.terms import NOTHING
-from gradwire.tracing.traced import TracedProgram, record, with_source_notes
+from gradwire.tracing.traced import TracedProgram, record
 from gradwire.tracing.traces import current
 from gradwire.usage import check_client, check_function, used
 
@@ -135,11 +135,9 @@ class Function(Generic[P, T]):
         guard_values: Sequence[Any] = ()
         while True:
             traced, leaves = yield from self.path(args, kwargs, guard_values)
-            with with_source_notes(traced.written):
-                answer = yield from traced.call(leaves)
-            guard_values = traced.guard_values(answer.outputs)
+            outputs, guard_values = yield from traced.ask(leaves)
             if traced.guards_hold(guard_values):
-                return traced.result(answer.outputs)
+                return traced.result(outputs)
 
     def traced(self, *args: Any, **kwargs: Any) -> Steps[tuple[TracedProgram, list[Any]]]:
         """The program for these arguments, and the arguments' leaves."""

@@ -125,11 +125,17 @@ def _contracted(signature: str, shapes: Sequence[tuple[int, ...]], output: int) 
     return (*np.broadcast_shapes(*loops), *core_shape)
 
 
+def has_mask(key: Any) -> bool:
+    """True if recorded booleans among indices decide the shape of what is taken."""
+    items = key if isinstance(key, tuple) else (key,)
+    return any(isinstance(item, AbstractArray) and item.dtype == bool for item in items)
+
+
 def item_aval(array: AbstractArray, key: Any) -> Aval | None:
     """The result of indexing, unless a mask decides its shape."""
-    items = key if isinstance(key, tuple) else (key,)
-    if any(isinstance(item, AbstractArray) and item.dtype == bool for item in items):
+    if has_mask(key):
         return None
+    items = key if isinstance(key, tuple) else (key,)
     stand_ins = tuple([_index(item) for item in items])
     try:
         found = stand_in(array.aval)[stand_ins]
@@ -157,8 +163,18 @@ def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[
     return _narrowed(found) if BFLOAT16 in dtypes else found
 
 
+def by_values(term: Term, trace: Trace, like: AbstractArray | None) -> Aval:
+    """A shape that values decide, which becomes a guard, and the dtype, that of ``like`` if any."""
+    shape = trace.decide(Term("np.shape", (term,)), _lengths)
+    return Aval(shape, like.dtype if like is not None else measured(term, trace).dtype)
+
+
+def _lengths(shape: Any) -> tuple[int, ...]:
+    return tuple([int(length) for length in np.ravel(shape)])
+
+
 def measured(term: Term, trace: Trace) -> Aval:
-    """A term's shape and dtype, computed by the service."""
+    """A term's shape and dtype, which hang on the types of arguments alone."""
     if term.scope is not None:
         raise unknown_inside()
     value = np.asarray(trace.values([term])[0])

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from gradwire import endpoints
-from gradwire.call import Call
+from gradwire.call import Call, Steps
 from gradwire.endpoints import ProgramAt
 from gradwire.errors import APIError
 from gradwire.results import Evaluation
 from gradwire.stored import RemoteArray
+from gradwire.tracing.evaluation import LocalValues, NotHere
 from gradwire.tracing.failures import explained
 from gradwire.tracing.numpy_trace import NumpyTrace
 from gradwire.tracing.recordable import RecordableArray
@@ -60,6 +61,38 @@ class TracedProgram:
     def call(self, leaves: Sequence[Any]) -> Call[Evaluation]:
         """The request for these arguments; its outputs are results, then guards' values."""
         return evaluation(self.written, self.variables(leaves), self.outputs)
+
+    def ask(self, leaves: Sequence[Any]) -> Steps[tuple[Sequence[Any], list[Any]]]:
+        """The outputs for these arguments, and the guards' values as ``guard_values`` has them.
+
+        A program of other decisions may fail: then its guards say so, and there are no outputs.
+        """
+        try:
+            with with_source_notes(self.written):
+                answer = yield from self.call(leaves)
+        except APIError:
+            decided = yield from self.decided(leaves)
+            if self.guards_hold(decided):
+                raise
+            return (), decided
+        return answer.outputs, self.guard_values(answer.outputs)
+
+    def decided(self, leaves: Sequence[Any]) -> Steps[list[Any]]:
+        """The guards' values by themselves, up to the first that differs from the recording."""
+        variables = self.variables(leaves)
+        given = {leaf: variables[name] for name, leaf in self.written.leaves.items()}
+        local = LocalValues(lambda leaf: given.get(leaf, leaf.value))
+        found: list[Any] = []
+        while len(found) < len(self.guards) and self.guards_hold(found):
+            guard = self.guards[len(found)]
+            try:
+                (value,) = local.of([guard.term])
+            except NotHere as missing:
+                value = yield from _asked(missing.term, local)
+                local.learn(missing.term, value)
+            else:
+                found.append(guard.read(value))
+        return found
 
     def guard_values(self, outputs: Sequence[Any]) -> list[Any]:
         """The guards' values in an answer, up to the first that differs from the recording."""
@@ -129,6 +162,15 @@ def record(
         shape,
         tuple(trace.guards),
     )
+
+
+def _asked(term: Term, local: LocalValues) -> Steps[Any]:
+    """A term's value, by the service."""
+    written = write([term])
+    variables = {name: local.given(leaf) for name, leaf in written.leaves.items()}
+    with with_source_notes(written):
+        answer = yield from evaluation(written, variables, [written.names[term]])
+    return answer.outputs[0]
 
 
 def argument(leaf: Leaf) -> Tracer:

@@ -16,7 +16,7 @@ from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.conversions import Conversions
 from gradwire.tracing.operators import Operators
 from gradwire.tracing.recordable import RecordableArray, unwrapped
-from gradwire.tracing.shapes import Aval, item_aval, measured
+from gradwire.tracing.shapes import Aval, by_values, has_mask, item_aval, measured
 from gradwire.tracing.terms import AT, Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, foreign, not_traceable, recording
 from gradwire.tracing.views import View
@@ -33,8 +33,9 @@ Infer = Callable[[], "Aval | None"]
 class Tracer(Operators, Methods, Conversions):
     """Stands for an array while a function is recorded.
 
-    Shape and dtype are inferred on first use: mostly by NumPy's rules, else by the service. Views
-    behave as in NumPy: writing to one changes its base, and the other way round.
+    Shape and dtype are inferred on first use: mostly by NumPy's rules. A shape that no rule gives,
+    without ``infer``, hangs on values: that it is the same in later calls is a guard. Views behave
+    as in NumPy: writing to one changes its base, and the other way round.
     """
 
     __slots__ = (
@@ -100,8 +101,10 @@ class Tracer(Operators, Methods, Conversions):
     def aval(self) -> Aval:
         """Shape and dtype."""
         if self._aval is None:
-            inferred = None if self._infer is None else self._infer()
-            self._aval = measured(self._term, self._trace) if inferred is None else inferred
+            if self._infer is None:
+                self._aval = by_values(self._term, self._trace, self._like)
+            else:
+                self._aval = self._infer() or measured(self._term, self._trace)
             self._infer = None
         return self._aval
 
@@ -185,7 +188,7 @@ class Tracer(Operators, Methods, Conversions):
 
         found = Tracer(
             take(self._term),
-            infer=lambda: item_aval(self, key),
+            infer=None if has_mask(key) else lambda: item_aval(self, key),
             trace=self._trace,
             weak=self._weak,
             like=self,

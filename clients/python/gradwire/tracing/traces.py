@@ -1,6 +1,6 @@
 """One run of a Python function on recorded arrays.
 
-Python itself may ask for a value: ``if x > 0``, ``range(n)``. It is fetched then, and what was
+Python itself may ask for a value: ``if x > 0``, ``range(n)``. It is computed then, and what was
 decided is kept as a guard: the recording answers for other values only where they decide the same.
 """
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from gradwire.bfloat16 import widened
 from gradwire.errors import NotTraceable
+from gradwire.tracing.evaluation import LocalValues, NotHere
 from gradwire.tracing.terms import Leaf, Scope, Term, user_place
 
 #: Evaluates terms, each to an array.
@@ -55,9 +56,13 @@ class Trace(ABC):
     def __init__(self, fetch: Fetch, guard_values: Sequence[Any] = ()) -> None:
         self.guards: list[Guard] = []
         self._fetch = fetch
+        self._decided: dict[tuple[Term, Callable[[Any], Any]], Any] = {}
         #: The values of the first guards, if they are known already.
         self._guard_values = list(guard_values)
         self._constants: dict[int, tuple[Leaf, Any]] = {}
+        #: The values of constants as they were when they were first used.
+        self._used: dict[Leaf, Any] = {}
+        self._local = LocalValues(lambda leaf: self._used.get(leaf, leaf.value))
         #: The function of the program whose body is being recorded.
         self.scope: Scope | None = None
 
@@ -96,7 +101,8 @@ class Trace(ABC):
         if known is not None:  # changed in place since: the earlier one keeps what it was
             known[0].value = known[1]
         made = Leaf(array, "c")
-        self._constants[id(array)] = made, array.copy()
+        self._used[made] = array.copy()
+        self._constants[id(array)] = made, self._used[made]
         return made
 
     def finish(self) -> None:
@@ -119,15 +125,24 @@ class Trace(ABC):
             self.scope = outer
 
     def values(self, terms: Sequence[Term]) -> Sequence[Any]:
-        """Evaluate terms outside of the program's functions, for the arguments of this call."""
-        self.finish()
+        """Evaluate terms outside of the program's functions, for the arguments of this call.
+
+        By NumPy and SciPy, where these can: the service is asked for what they lack.
+        """
         with _current_is(None):  # the service may be in this process
-            return self._fetch(terms)
+            while True:
+                try:
+                    return self._local.of(terms)
+                except NotHere as missing:
+                    self.finish()
+                    self._local.learn(missing.term, self._fetch([missing.term])[0])
 
     def decide(self, term: Term, read: Callable[[Any], Any]) -> Any:
         """Convert a value to Python's, and add a guard that it stays so."""
         if term.scope is not None:
             raise unknown_inside()
+        if (term, read) in self._decided:
+            return self._decided[term, read]
         if len(self.guards) < len(self._guard_values):
             outcome = self._guard_values[len(self.guards)]
         elif isinstance(term, Leaf):
@@ -135,6 +150,7 @@ class Trace(ABC):
         else:
             outcome = read(self.values([term])[0])
         self.guards.append(Guard(term, read, outcome))
+        self._decided[term, read] = outcome
         return outcome
 
 
