@@ -48,11 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _serve(settings: Settings, heartbeat: Heartbeat | None) -> int:
     gc.disable()  # until all is imported, which stays
-    if settings.processes:
-        forking.start(settings)
-    from gradwire_service.serving import serve  # which takes a second: not for the others
-
     try:
+        if settings.processes:
+            forking.start(settings)
+        from gradwire_service.serving import serve  # which takes a second: not for the others
+
         return serve(settings, heartbeat)
     except StartupError as error:
         return _fail(error)

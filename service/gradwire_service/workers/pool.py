@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from gradwire_service.codes import CodeCache
 from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
-from gradwire_service.settings.errors import StartupError
 from gradwire_service.store import Store
 from gradwire_service.workers import forking
 from gradwire_service.workers.process import Serve, StartedProcess, WorkerProcess
@@ -21,14 +17,6 @@ logger = logging.getLogger("gradwire")
 
 #: Time between attempts to start a process.
 _RETRY_SECONDS = 1.0
-
-
-#: Writable even in read-only containers.
-_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - multiprocessing makes a folder of its own in it
-
-
-class NoTemporaryFolder(StartupError):
-    """There is no folder for temporary files, which worker processes need."""
 
 
 class ProcessPool:
@@ -48,7 +36,6 @@ class ProcessPool:
         *,
         isolated: bool,
     ) -> None:
-        _find_temporary_folder()
         forking.preload(settings)
         # Workers need neither the store's address nor the keys of clients and of machine code.
         needless = {"store": "memory:", "keys": None, "code_cache_key": None}
@@ -137,19 +124,3 @@ class JobPool(ProcessPool):
         most = min(number, self._settings.processes)
         for _ in range(most - len(self.processes) - len(self._starting)):
             self._start()
-
-
-def _find_temporary_folder() -> None:
-    """Ensure a folder for the socket through which processes are started.
-
-    Raises: ``NoTemporaryFolder``.
-    """
-    try:
-        tempfile.gettempdir()
-    except FileNotFoundError as error:
-        if not os.access(_SHARED_MEMORY, os.W_OK):
-            raise NoTemporaryFolder(
-                "worker processes need a folder for temporary files: "
-                f"{error.strerror}; mount one at /tmp, set TMPDIR, or set GRADWIRE_PROCESSES=0"
-            ) from None
-        tempfile.tempdir = str(_SHARED_MEMORY)
