@@ -288,7 +288,7 @@ def test_without_a_temporary_directory_the_error_says_what_to_do(monkeypatch, ca
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
 
     monkeypatch.setattr("tempfile.gettempdir", none)
-    monkeypatch.setattr("gradwire_service.workers.pool._SHARED_MEMORY", tmp_path / "none")
+    monkeypatch.setattr("gradwire_service.workers.forking._SHARED_MEMORY", tmp_path / "none")
     with pytest.raises(SystemExit, match="2"):
         main(["serve", "--processes", "1", "--watchdog-seconds", "0"])
     assert "GRADWIRE_PROCESSES=0" in capsys.readouterr().err
