@@ -11,12 +11,13 @@ from tests.service.workers import gpus
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are POSIX's")
 
-QUICK = {"program": "sum((x - c)**2)", "variables": {"x": [3.0, 2.0], "c": 1.0}, "sources": ["x"]}
+RUN = {"program": "sum((x - c)**2)", "variables": {"x": [3.0, 2.0], "c": 1.0}, "sources": ["x"]}
+QUICK = {**RUN, "wait_ms": 600_000}
 #: Steps that end a few roundings beside c, where the gradient is not zero: they go on for ever.
 STEPS = {"method": "sgd", "options": {"learning_rate": 0.01, "maxiter": 10**9, "gtol": 0.0}}
 #: Is stopped when it could have moved, and has gone on for a while.
-LONG = {**QUICK, **STEPS, "max_seconds": 2 * MOVING_SECONDS, "wait_ms": 600_000}
-ENDLESS = {**QUICK, **STEPS, "background": True}
+LONG = {**QUICK, **STEPS, "max_seconds": 2 * MOVING_SECONDS}
+ENDLESS = {**RUN, **STEPS, "background": True}
 
 
 def with_c(request, c):
@@ -122,7 +123,7 @@ async def test_a_gpu_for_one_process_serves_requests(tmp_path):
         place, _ = await minimized(client, QUICK)
         assert place == "cpu"
         assert not job_pids(client)
-        assert ran_on(await client.post("/v1/gradient", json=QUICK)) == "gpu"
+        assert ran_on(await client.post("/v1/gradient", json=RUN)) == "gpu"
         place, _ = await minimized(client, with_c(QUICK, 2.0))  # it is not tried again at once
         assert place == "cpu"
         assert not job_pids(client)

@@ -15,7 +15,12 @@ from gradwire_service.settings import Settings
 from gradwire_service.settings.errors import StartupError
 
 FORKING = get_context("forkserver")
-_WORKERS = ["gradwire_service.workers.fork_server", "gradwire_service.workers.worker"]
+_WORKERS = [
+    "gradwire_service.workers.fork_server",
+    "gradwire_service.workers.worker",
+    # What other processes do not import, since it brings SciPy's optimisers.
+    *(f"gradwire_engine.solvers.{name}" for name in ("minimizing", "roots", "squares")),
+]
 _COMPILER = "gradwire_service.workers.preloaded"
 #: Writable even in read-only containers.
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - multiprocessing makes a folder of its own in it
