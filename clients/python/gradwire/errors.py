@@ -108,6 +108,10 @@ class UsageError(_Advised, TypeError, ValueError):
     """An argument is of the wrong kind, or out of range."""
 
 
+class RecordingWarning(UserWarning):
+    """A Python function is recorded at each call, since its recordings would not stay right."""
+
+
 class NotTraceable(_Advised, TypeError):
     """A recorded function does something that cannot be part of a program."""
 

@@ -22,6 +22,7 @@ CASES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::gradwire.RecordingWarning")  # check notes other dtypes
 @pytest.mark.parametrize("matrix", [POSITIVE, NEGATIVE], ids=["real root", "complex root"])
 @pytest.mark.parametrize("function", [scipy.linalg.sqrtm, scipy.linalg.logm])
 def test_functions_of_matrices_are_complex_where_scipys_are(function, matrix, check):

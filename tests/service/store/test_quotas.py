@@ -159,7 +159,8 @@ def calls_and_steps(store, key, record):
 
 def test_quotas_hold_with_concurrent_threads(store):
     def put(number):
-        store.put(key(str(number), f"owner {number % 3}", "tensors"), of_size(number % 50))
+        with suppress(OverQuota):  # where those of others fill the whole, whoever comes first
+            store.put(key(str(number), f"owner {number % 3}", "tensors"), of_size(number % 50))
         store.find(key(str(number - 1), f"owner {number % 3}", "tensors"))
         return store.remove(key(str(number - 4), f"owner {number % 3}", "tensors"))
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
 from gradwire import hooks
 from gradwire.call import BlockingStep, Conversation, Fetch, Steps
+from gradwire.errors import RecordingWarning
 from gradwire.tracing.captured import Captured
 from gradwire.tracing.libraries import loaded_patches, substitute_of
 from gradwire.tracing.patching import PATCHES
@@ -27,6 +29,12 @@ T = TypeVar("T")
 MOST_RECORDINGS = 256
 #: Most of them for one signature, with other values of guards.
 MOST_PATHS = 64
+
+
+#: A first recording is compared with a second, and that with a third where they differ.
+MOST_COMPARISONS = 2
+#: A function that has changed what it reads in so many recordings always does, it is assumed.
+MOST_CHANGES = 2
 
 
 class Runs(Protocol):
@@ -74,6 +82,12 @@ class Function(Generic[P, T]):
         #: A function and its arguments that make it in another process, if it has no name.
         self._again = again
         self._traced: dict[Any, list[TracedProgram]] = {}
+        #: Whether two recordings have been compared.
+        self._is_compared = False
+        #: The number of recordings, one after the other, that changed what the function reads.
+        self._changes = 0
+        #: Why it is recorded at each call, if it is.
+        self._unsteady: str | None = None
         #: ``calls`` are further functions of the user's that ``inline`` calls.
         self._captured = Captured(python, *calls)
 
@@ -154,10 +168,50 @@ class Function(Generic[P, T]):
         for traced in reversed(known):
             if traced.guards_hold(guard_values):
                 return traced, leaves
-        traced = yield from self._record(args, kwargs, guard_values)
-        known.append(traced)
-        del known[:-MOST_PATHS]
+        record = partial(self._record, args, kwargs, guard_values)
+        if self._unsteady is None and self._captured.unknown is not None:
+            self._warn(f"it reads {self._captured.unknown}, whose changes cannot be seen")
+        traced = yield from record()
+        if self._unsteady is None:
+            kept = yield from self._kept(traced, record)
+            known += [] if kept is None else [kept]
+            del known[:-MOST_PATHS]
         return traced, leaves
+
+    def _kept(
+        self, traced: TracedProgram, record: Callable[[], BlockingStep[TracedProgram]]
+    ) -> Steps[TracedProgram | None]:
+        """The recording to keep: two for the same arguments must be the same, or there is none.
+
+        There is no second one where the first has changed what the function reads, as one that
+        fills a cache: it would see that, unlike the function that is called once. The first may
+        differ where it has imported what it uses.
+        """
+        changed, difference = self._captured.changed(), None
+        for _ in range(MOST_COMPARISONS):
+            if changed or self._is_compared:
+                break
+            again = yield from record()
+            changed, difference = self._captured.changed(), traced.difference(again)
+            self._is_compared = difference is None
+            traced = again
+        if difference is not None and not changed:
+            place, what = difference
+            where = "" if place is None else f" at {place}"
+            self._warn(f"recorded twice, it computed {what}{where} differently")
+            return None
+        self._changes = self._changes + 1 if changed else 0
+        if self._changes == MOST_CHANGES:
+            self._warn("it changes what it reads, an object, a container or a stream of draws")
+        return None if changed else traced
+
+    def _warn(self, why: str) -> None:
+        self._unsteady = why
+        message = (
+            f"{self.title} is recorded at each call: {why}. Pass what changes as an argument; "
+            "gradwire.random draws inside a program, from a key that is an argument."
+        )
+        warnings.warn(message, RecordingWarning, stacklevel=2)
 
     def _record(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], guard_values: Sequence[Any]
@@ -180,7 +234,8 @@ class Function(Generic[P, T]):
         """The leaves of arguments, and the recordings for their signature."""
         with used("the arguments"):
             leaves, key = signature(args, kwargs, self._differentiated)
-        if self._captured.changed() or len(self._traced) > MOST_RECORDINGS:
+        changed = self._unsteady is None and self._captured.changed()
+        if changed or self._unsteady is not None or len(self._traced) > MOST_RECORDINGS:
             self._traced = {}
         known = self._traced.get(key)
         if known is None:

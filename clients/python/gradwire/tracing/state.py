@@ -15,20 +15,29 @@ import io
 import logging
 import os
 import pathlib
+import random
 import re
 import sys
+import threading
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor
 from functools import partial
 from operator import is_
 from types import (
     BuiltinFunctionType,
+    ClassMethodDescriptorType,
     CodeType,
     FunctionType,
+    GetSetDescriptorType,
     MappingProxyType,
+    MemberDescriptorType,
+    MethodDescriptorType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
+    WrapperDescriptorType,
 )
 from typing import Any, NamedTuple
 
@@ -38,11 +47,15 @@ from gradwire.tracing.traces import LIBRARIES
 
 #: Most values that are looked at.
 MOST_VALUES = 20_000
+#: Larger arrays are compared in words of the machine.
+_SMALL_BYTES = 1 << 14
 #: Values that do not change, or whose changes do not matter to a function of arrays.
 _FIXED = (
     int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range, slice,
-    np.generic, np.dtype, np.ufunc, BuiltinFunctionType, CodeType, ModuleType, re.Pattern,
-    enum.Enum,
+    np.generic, np.dtype, np.ufunc, BuiltinFunctionType, ClassMethodDescriptorType, CodeType,
+    GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, MethodWrapperType, ModuleType,
+    WrapperDescriptorType, re.Pattern,
+    enum.Enum, type(threading.Lock()), type(threading.RLock()), threading.Thread, Executor,
     datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal,
     fractions.Fraction, pathlib.PurePath, uuid.UUID, logging.Logger,
 )  # fmt: skip
@@ -112,7 +125,7 @@ class State:
         if kind in (tuple, frozenset):
             return tuple(value)
         if isinstance(value, np.ndarray) and value.dtype != object:
-            return self._whole(value, _copied(value), _same_elements)
+            return self._whole(value, *_elements(value))
         if isinstance(value, np.ndarray):
             return self._parts(value, lambda array: array.ravel().tolist())
         if kind in (list, deque):
@@ -136,13 +149,15 @@ class State:
         if isinstance(value, staticmethod | classmethod):
             return (value.__func__,)
         if isinstance(value, type):
-            return self._parts(value, _of_class) if is_users(value) else ()
+            return self._of_class(value)
         return self._object(value)
 
     def _object(self, value: Any) -> Iterable[Any]:
         kind = type(value)
-        if isinstance(value, np.random.Generator | np.random.RandomState):
-            return self._whole(value, _stream(value), lambda now, then: _stream(now) == then)
+        if isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
+            return self._whole(value, _drawn(value), lambda now, then: _drawn(now) == then)
+        if isinstance(value, io.IOBase) and not value.closed and not value.readable():
+            return ()  # what is written is not read
         if isinstance(value, Iterator | io.IOBase):
             return self._cannot(value)
         if kind.__module__.partition(".")[0] == "gradwire" or _belongs_to_its_module(value):
@@ -153,10 +168,8 @@ class State:
         if isinstance(value, list | tuple | set | frozenset | deque):
             parts += self._parts(value, tuple)
         elif hasattr(value, "__array__"):
-            array = np.asarray(value)
-            parts += self._whole(
-                value, _copied(array), lambda now, then: _same_elements(np.asarray(now), then)
-            )
+            copy, is_same = _elements(np.asarray(value))
+            parts += self._whole(value, copy, lambda now, then: is_same(np.asarray(now), then))
         elif len(parts) == 1 and not (is_users(kind) or hasattr(value, "__dict__")):
             return self._cannot(value)
         return parts
@@ -164,11 +177,19 @@ class State:
     def _attributes(self, value: Any) -> Iterable[Any]:
         found: list[Any] = []
         if hasattr(value, "__dict__"):
-            found += self._parts(value, lambda of: _items(vars(of)))
+            found += self._parts(value, _attributes)
         slots = [name for base in type(value).__mro__ for name in _slots(base)]
         if slots:
             found += self._parts(value, lambda of: [getattr(of, name, None) for name in slots])
         return found
+
+    def _of_class(self, kind: type) -> Iterable[Any]:
+        """What a class of the user's has, and its bases have."""
+        bases = [base for base in kind.__mro__ if is_users(base)]
+        named = [item for base in bases for item in vars(base).items()]
+        for base in bases:
+            self._parts(base, _attributes)
+        return [part for name, part in named if name not in _OF_ANY_CLASS]
 
     def _parts(self, value: Any, parts: Callable[[Any], Iterable[Any]]) -> Iterable[Any]:
         saved = tuple(parts(value))
@@ -194,8 +215,7 @@ def equal(old: Any, new: Any) -> bool:
         return bool(old == new and repr(old) == repr(new))  # 0.0 and -0.0 differ
     if type(old) is tuple:
         return len(old) == len(new) and all(map(equal, old, new))
-    plain = bool | int | str | bytes | type(None) | np.dtype
-    return isinstance(old, plain) and bool(old == new)
+    return isinstance(old, (bool, int, str, bytes, np.dtype)) and bool(old == new)
 
 
 def is_users(kind: type) -> bool:
@@ -205,15 +225,12 @@ def is_users(kind: type) -> bool:
     return kind.__module__ == "__main__" or (path is not None and not path.startswith(LIBRARIES))
 
 
-def _items(of: Mapping[Any, Any]) -> Iterator[Any]:
-    yield from of
-    yield from of.values()
+def _items(of: Mapping[Any, Any]) -> tuple[Any, ...]:
+    return (*of, *of.values())
 
 
-def _of_class(kind: type) -> list[Any]:
-    """What a class has beside methods, and what its bases have."""
-    named = [item for base in kind.__mro__ if is_users(base) for item in vars(base).items()]
-    return [part for name, part in named if name not in _OF_ANY_CLASS]
+def _attributes(of: Any) -> tuple[Any, ...]:
+    return _items(vars(of))
 
 
 def _slots(kind: type) -> list[str]:
@@ -230,21 +247,29 @@ def _belongs_to_its_module(value: Any) -> bool:
     return module is not None and any(value is each for each in vars(module).values())
 
 
-def _stream(draws: Any) -> str:
+def _drawn(stream: Any) -> Any:
     """How far a stream of random numbers is."""
-    of = draws.bit_generator if isinstance(draws, np.random.Generator) else draws._bit_generator
-    return repr(of.state)
+    if isinstance(stream, random.Random):
+        return stream.getstate()
+    if isinstance(stream, np.random.Generator):
+        return repr(stream.bit_generator.state)
+    _, key, *rest = stream.get_state()
+    return np.asarray(key).tobytes(), rest
 
 
-def _copied(array: Any) -> Any:
-    return np.array(array, copy=True, subok=False)
+def _elements(array: Any) -> tuple[Any, Callable[[Any, Any], bool]]:
+    """A copy of an array, and a comparison with it: of dtype, shape and every bit."""
+    if array.nbytes <= _SMALL_BYTES or not array.flags.c_contiguous:
+        return (array.tobytes(), array.dtype, array.shape), _same_bytes
+    return np.array(array, copy=True, subok=False), _same_words
 
 
-def _same_elements(now: Any, then: Any) -> bool:
-    """True if dtype, shape and every bit are the same."""
+def _same_bytes(now: Any, then: tuple[bytes, Any, Any]) -> bool:
+    return (now.tobytes(), now.dtype, now.shape) == then
+
+
+def _same_words(now: Any, then: Any) -> bool:
     if now.dtype != then.dtype or now.shape != then.shape:
         return False
-    if now.nbytes <= 1 << 14 or not now.flags.c_contiguous:
-        return bool(now.tobytes() == then.tobytes())
-    words = f"u{min(now.itemsize, 8)}" if now.itemsize in (1, 2, 4, 8, 16) else "u1"
+    words = f"u{now.itemsize}" if now.itemsize in (1, 2, 4, 8) else "u1"
     return np.array_equal(now.reshape(-1).view(words), then.reshape(-1).view(words))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,10 +22,11 @@ from gradwire.tracing.recordable import RecordableArray
 from gradwire.tracing.recorded import as_recorded
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import Structure, flatten, unflatten
-from gradwire.tracing.terms import Leaf, Term
+from gradwire.tracing.terms import Leaf, Place, Term
 from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import Guard
+from gradwire.tracing.traces import Guard, same_values
 from gradwire.tracing.writing import Written, write
+from gradwire.trees import Level, Static
 from gradwire.values import encode
 
 #: Sends a call while a function is recorded.
@@ -61,6 +63,24 @@ class TracedProgram:
     def call(self, leaves: Sequence[Any]) -> Call[Evaluation]:
         """The request for these arguments; its outputs are results, then guards' values."""
         return evaluation(self.written, self.variables(leaves), self.outputs)
+
+    def difference(self, other: TracedProgram) -> tuple[Place | None, str] | None:
+        """Where and how another recording for the same arguments differs, if it does."""
+        ours, theirs = self.text.splitlines(), other.text.splitlines()
+        for i, (mine, its) in enumerate(zip(ours, theirs, strict=False)):
+            if mine != its:
+                return self.written.places[i], f"`{mine}`"
+        if len(ours) != len(theirs) or _outline(self.structure) != _outline(other.structure):
+            return self.written.places[-1], "other steps or results"
+        for name, value in self.constants.items():
+            if not same_values(value, other.constants[name]):
+                return self._first_use(name), f"the array `{name}`"
+        return None
+
+    def _first_use(self, name: str) -> Place | None:
+        lines = self.text.splitlines()
+        uses = [i for i, line in enumerate(lines) if re.search(rf"\b{name}\b", line)]
+        return self.written.places[uses[0]] if uses else None
 
     def ask(self, leaves: Sequence[Any]) -> Steps[tuple[Sequence[Any], list[Any]]]:
         """The outputs for these arguments, and the guards' values as ``guard_values`` has them.
@@ -162,6 +182,16 @@ def record(
         shape,
         tuple(trace.guards),
     )
+
+
+def _outline(structure: Structure) -> Any:
+    """A structure without its objects, which each run may make anew."""
+    if isinstance(structure, Level):
+        return structure.kind, structure.keys, [*map(_outline, structure.parts)]
+    if isinstance(structure, Static):
+        plain = isinstance(structure.value, (bool, int, str, type(None)))
+        return type(structure.value), structure.value if plain else None
+    return None
 
 
 def _asked(term: Term, local: LocalValues) -> Steps[Any]:

@@ -96,7 +96,7 @@ class Trace(ABC):
         It may be one of SciPy's sparse arrays, too.
         """
         known = self._constants.get(id(array))
-        if known is not None and _same(array, known[1]):
+        if known is not None and same_values(array, known[1]):
             return known[0]
         if known is not None:  # changed in place since: the earlier one keeps what it was
             known[0].value = known[1]
@@ -108,7 +108,7 @@ class Trace(ABC):
     def finish(self) -> None:
         """Copy constants as they were used, if the function has changed them since."""
         for leaf, used in self._constants.values():
-            if not _same(leaf.value, used):
+            if not same_values(leaf.value, used):
                 leaf.value = used
 
     def recording(self) -> AbstractContextManager[None]:
@@ -163,10 +163,11 @@ def _current_is(trace: Trace | None) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
-def _same(array: Any, other: Any) -> bool:
+def same_values(array: Any, other: Any) -> bool:
+    """True if two arrays, or sparse arrays, have equal elements; nan is equal to nan."""
     if not isinstance(array, np.ndarray):
         array, other = array.tocoo(), other.tocoo()
-        return all(_same(getattr(array, part), getattr(other, part)) for part in _PARTS)
+        return all(same_values(getattr(array, part), getattr(other, part)) for part in _PARTS)
     array, other = widened(array), widened(other)
     return bool(np.array_equal(array, other, equal_nan=array.dtype.kind in "fc"))
 
