@@ -33,7 +33,7 @@ class Decay:
 
     def __init__(self, a: float = 2.0, w: float = 3.0) -> None:
         self.a, self.w = a, w
-        self.parts = {"more": [1.0, np.array([1.0, 2.0])]}
+        self.parts: dict[str, list[Any]] = {"more": [1.0, np.array([1.0, 2.0])]}
 
     def __call__(self, x: Any) -> Any:
         return self.a * x + self.w
@@ -72,19 +72,25 @@ class Counted(dict[str, float]):
     """A dictionary of the user's own."""
 
 
+def of_item(table: dict[str, float]) -> Callable[[Any], Any]:
+    return lambda x: x * table["rate"]
+
+
 def named() -> Iterator[tuple[str, Case]]:
     """Functions, and changes after which they have other values."""
 
     def put(holder: Any, key: Any, value: Any) -> Change:
         return lambda: holder.__setitem__(key, value)
 
-    for kind in (dict, OrderedDict, Counted, lambda **given: defaultdict(float, given)):
-        table = kind(rate=2.0)
-        yield (
-            f"in a dictionary {type(table).__name__}",
-            (lambda x, t=table: x * t["rate"], put(table, "rate", 5.0)),
-        )
-    nested = {"a": [{"b": (1, [2.0])}]}
+    tables_of_kinds = [
+        {"rate": 2.0},
+        OrderedDict(rate=2.0),
+        Counted(rate=2.0),
+        defaultdict(float, rate=2.0),
+    ]
+    for table in tables_of_kinds:
+        yield (f"in a {type(table).__name__}", (of_item(table), put(table, "rate", 5.0)))
+    nested: dict[str, Any] = {"a": [{"b": (1, [2.0])}]}
     yield (
         "deep in containers",
         (
@@ -115,8 +121,9 @@ def named() -> Iterator[tuple[str, Case]]:
     )
     objects = np.array([2.0, None], object)
     yield ("an array of objects", (lambda x: x * objects[0], put(objects, 0, 5.0)))
-    view = np.arange(6.0)
-    yield ("a view", (lambda x, v=view[::2]: x * v[1], put(view, 2, 50.0)))
+    whole = np.arange(6.0)
+    view = whole[::2]
+    yield ("a view", (lambda x: x * view[1], put(whole, 2, 50.0)))
     sparse = scipy.sparse.csr_array(np.eye(2))
     yield (
         "a sparse array",
@@ -172,8 +179,8 @@ def named() -> Iterator[tuple[str, Case]]:
         "what a function in a dictionary reads",
         (lambda x: by_kind["f"](x) + 1.0, lambda: tables.update(rate=5.0)),
     )
-    holder = types.SimpleNamespace(f=lambda x: x * tables_of["rate"])
     tables_of = {"rate": 2.0}
+    holder = types.SimpleNamespace(f=lambda x: x * tables_of["rate"])
     yield (
         "what a function in an attribute reads",
         (lambda x: holder.f(x) + 1.0, lambda: tables_of.update(rate=5.0)),
