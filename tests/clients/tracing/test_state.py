@@ -271,6 +271,34 @@ def test_old_and_new_are_never_mixed(client):
     assert recorded(4.0) == 27.0
 
 
+def test_what_other_recorded_functions_read_is_looked_at(client):
+    table = {"rate": 2.0}
+    inner = gradwire.function(lambda x: x**2 * table["rate"], client)
+    functions = [
+        gradwire.grad(inner, client=client),
+        gradwire.function(lambda x: 2 * inner(x) / x, client),
+        gradwire.grad(functools.partial(inner), client=client),
+    ]
+    for rate in (2.0, 5.0):
+        table["rate"] = rate
+        assert [f(3.0) for f in functions] == [6 * rate] * 3
+
+
+def test_streams_of_any_kind_are_compared():
+    for stream in (
+        np.random.default_rng(1),
+        np.random.Generator(np.random.MT19937(1)),
+        np.random.RandomState(1),
+        np.random.RandomState(np.random.PCG64(1)),
+        random.Random(1),
+    ):
+        captured = Captured(lambda x, stream=stream: x * stream.random())
+        assert not captured.changed()
+        assert not captured.changed()
+        stream.random()
+        assert captured.changed()
+
+
 def test_equal_values_cause_no_new_recording(client):
     table: dict[str, Any] = {"rate": 2.0, "name": "a", "shape": (2, 3)}
     recorded = gradwire.function(lambda x: x * table["rate"], client)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
@@ -82,6 +83,7 @@ class Function(Generic[P, T]):
         #: A function and its arguments that make it in another process, if it has no name.
         self._again = again
         self._traced: dict[Any, list[TracedProgram]] = {}
+        self._lock = threading.Lock()
         #: Whether two recordings have been compared.
         self._is_compared = False
         #: The number of recordings, one after the other, that changed what the function reads.
@@ -187,12 +189,12 @@ class Function(Generic[P, T]):
         fills a cache: it would see that, unlike the function that is called once. The first may
         differ where it has imported what it uses.
         """
-        changed, difference = self._captured.changed(), None
+        changed, difference = self._has_changed(), None
         for _ in range(MOST_COMPARISONS):
             if changed or self._is_compared:
                 break
             again = yield from record()
-            changed, difference = self._captured.changed(), traced.difference(again)
+            changed, difference = self._has_changed(), traced.difference(again)
             self._is_compared = difference is None
             traced = again
         if difference is not None and not changed:
@@ -204,6 +206,14 @@ class Function(Generic[P, T]):
         if self._changes == MOST_CHANGES:
             self._warn("it changes what it reads, an object, a container or a stream of draws")
         return None if changed else traced
+
+    def _has_changed(self) -> bool:
+        """Whether the last recording changed what the function reads: then none stays."""
+        with self._lock:
+            if not self._captured.changed():
+                return False
+            self._traced = {}
+            return True
 
     def _warn(self, why: str) -> None:
         self._unsteady = why
@@ -234,12 +244,16 @@ class Function(Generic[P, T]):
         """The leaves of arguments, and the recordings for their signature."""
         with used("the arguments"):
             leaves, key = signature(args, kwargs, self._differentiated)
-        changed = self._unsteady is None and self._captured.changed()
-        if changed or self._unsteady is not None or len(self._traced) > MOST_RECORDINGS:
-            self._traced = {}
-        known = self._traced.get(key)
-        if known is None:
-            known = self._traced[key] = []
+        with self._lock:  # a thread that sees no change uses what belongs to this state
+            if (
+                self._unsteady is not None
+                or self._captured.changed()
+                or len(self._traced) > MOST_RECORDINGS
+            ):
+                self._traced = {}
+            known = self._traced.get(key)
+            if known is None:
+                known = self._traced[key] = []
         return leaves, known
 
 

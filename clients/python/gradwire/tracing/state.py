@@ -160,7 +160,9 @@ class State:
             return ()  # what is written is not read
         if isinstance(value, Iterator | io.IOBase):
             return self._cannot(value)
-        if kind.__module__.partition(".")[0] == "gradwire" or _belongs_to_its_module(value):
+        if kind.__module__.partition(".")[0] == "gradwire":
+            return (value.__wrapped__,) if hasattr(value, "__wrapped__") else ()
+        if _belongs_to_its_module(value):
             return ()
         if hasattr(value, "equals") and hasattr(value, "copy"):  # pandas, xarray
             return self._whole(value, value.copy(), lambda now, then: bool(now.equals(then)))
@@ -253,8 +255,9 @@ def _drawn(stream: Any) -> Any:
         return stream.getstate()
     if isinstance(stream, np.random.Generator):
         return repr(stream.bit_generator.state)
-    _, key, *rest = stream.get_state()
-    return np.asarray(key).tobytes(), rest
+    state = stream.get_state(legacy=False)
+    key = state["state"].pop("key", np.zeros(0))  # which is too long to be printed
+    return key.tobytes(), repr(state)
 
 
 def _elements(array: Any) -> tuple[Any, Callable[[Any, Any], bool]]:
