@@ -299,6 +299,22 @@ def test_streams_of_any_kind_are_compared():
         assert captured.changed()
 
 
+def test_objects_among_arguments_may_change(client):
+    model, table = Decay(2.0, 3.0), {"rate": 1.0}
+    recorded = gradwire.function(lambda of, x, f: of.a * x + of.w + f(x), client)
+
+    def more(x: Any) -> Any:
+        return x * table["rate"]
+
+    assert recorded(model, 4.0, more) == 15.0
+    model.a, model.w = 5.0, 7.0
+    assert recorded(model, 4.0, more) == 31.0
+    table["rate"] = 2.0
+    assert recorded(model, 4.0, more) == 35.0
+    assert recorded(Decay(2.0, 3.0), 4.0, more) == 19.0
+    assert recorded(model, 4.0, more) == 35.0
+
+
 def test_equal_values_cause_no_new_recording(client):
     table: dict[str, Any] = {"rate": 2.0, "name": "a", "shape": (2, 3)}
     recorded = gradwire.function(lambda x: x * table["rate"], client)

@@ -21,6 +21,7 @@ from gradwire.tracing.structures import Structure, flatten, is_array_like, paths
 from gradwire.tracing.terms import NOTHING
 from gradwire.tracing.traced import TracedProgram, record
 from gradwire.tracing.traces import current
+from gradwire.trees import Static
 from gradwire.usage import check_client, check_function, used
 
 P = ParamSpec("P")
@@ -82,7 +83,8 @@ class Function(Generic[P, T]):
         self._names = names
         #: A function and its arguments that make it in another process, if it has no name.
         self._again = again
-        self._traced: dict[Any, list[TracedProgram]] = {}
+        #: By signature, with the state of the objects among its arguments.
+        self._traced: dict[Any, tuple[list[TracedProgram], Captured]] = {}
         self._lock = threading.Lock()
         #: Whether two recordings have been compared.
         self._is_compared = False
@@ -144,7 +146,7 @@ class Function(Generic[P, T]):
     @property
     def recordings(self) -> list[TracedProgram]:
         """Its recordings."""
-        return [traced for known in self._traced.values() for traced in known]
+        return [traced for known, _ in self._traced.values() for traced in known]
 
     def steps(self, *args: Any, **kwargs: Any) -> Steps[Any]:
         """The steps of a call: one request, once it is recorded."""
@@ -166,22 +168,26 @@ class Function(Generic[P, T]):
         guard_values: Sequence[Any] = (),
     ) -> Steps[tuple[TracedProgram, list[Any]]]:
         """The same with these values of guards: the newest recording that has them."""
-        leaves, known = self._known(args, kwargs)
+        leaves, known, objects = self._known(args, kwargs)
         for traced in reversed(known):
             if traced.guards_hold(guard_values):
                 return traced, leaves
         record = partial(self._record, args, kwargs, guard_values)
-        if self._unsteady is None and self._captured.unknown is not None:
-            self._warn(f"it reads {self._captured.unknown}, whose changes cannot be seen")
+        for captured in (self._captured, objects):
+            if self._unsteady is None and captured.unknown is not None:
+                self._warn(f"it reads {captured.unknown}, whose changes cannot be seen")
         traced = yield from record()
         if self._unsteady is None:
-            kept = yield from self._kept(traced, record)
+            kept = yield from self._kept(traced, record, objects)
             known += [] if kept is None else [kept]
             del known[:-MOST_PATHS]
         return traced, leaves
 
     def _kept(
-        self, traced: TracedProgram, record: Callable[[], BlockingStep[TracedProgram]]
+        self,
+        traced: TracedProgram,
+        record: Callable[[], BlockingStep[TracedProgram]],
+        objects: Captured,
     ) -> Steps[TracedProgram | None]:
         """The recording to keep: two for the same arguments must be the same, or there is none.
 
@@ -189,12 +195,12 @@ class Function(Generic[P, T]):
         fills a cache: it would see that, unlike the function that is called once. The first may
         differ where it has imported what it uses.
         """
-        changed, difference = self._has_changed(), None
+        changed, difference = self._has_changed(objects), None
         for _ in range(MOST_COMPARISONS):
             if changed or self._is_compared:
                 break
             again = yield from record()
-            changed, difference = self._has_changed(), traced.difference(again)
+            changed, difference = self._has_changed(objects), traced.difference(again)
             self._is_compared = difference is None
             traced = again
         if difference is not None and not changed:
@@ -207,10 +213,10 @@ class Function(Generic[P, T]):
             self._warn("it changes what it reads, an object, a container or a stream of draws")
         return None if changed else traced
 
-    def _has_changed(self) -> bool:
+    def _has_changed(self, objects: Captured) -> bool:
         """Whether the last recording changed what the function reads: then none stays."""
         with self._lock:
-            if not self._captured.changed():
+            if not (objects.changed() or self._captured.changed()):
                 return False
             self._traced = {}
             return True
@@ -240,8 +246,8 @@ class Function(Generic[P, T]):
 
     def _known(
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> tuple[list[Any], list[TracedProgram]]:
-        """The leaves of arguments, and the recordings for their signature."""
+    ) -> tuple[list[Any], list[TracedProgram], Captured]:
+        """The leaves of arguments, the recordings for their signature, and its objects' state."""
         with used("the arguments"):
             leaves, key = signature(args, kwargs, self._differentiated)
         with self._lock:  # a thread that sees no change uses what belongs to this state
@@ -251,10 +257,12 @@ class Function(Generic[P, T]):
                 or len(self._traced) > MOST_RECORDINGS
             ):
                 self._traced = {}
-            known = self._traced.get(key)
-            if known is None:
-                known = self._traced[key] = []
-        return leaves, known
+            found = self._traced.get(key)
+            if found is None or found[1].changed():
+                objects = Captured(*[part.value for part in key if type(part) is Static])
+                objects.changed()  # looks at them for the first time
+                found = self._traced[key] = [], objects
+        return leaves, *found
 
 
 def function(python: Callable[P, T], client: Runs | None = None) -> Function[P, T]:
