@@ -49,7 +49,7 @@ class Function(Generic[P, T]):
     """A Python function of NumPy arrays that a service evaluates.
 
     It is recorded at its first call with arguments of these shapes, dtypes and other values, and
-    again after a captured value has been replaced. Called while another function is recorded, it
+    again after anything that it reads has changed. Called while another function is recorded, it
     becomes a part of that.
 
     >>> @gradwire.function
@@ -269,7 +269,7 @@ def function(python: Callable[P, T], client: Runs | None = None) -> Function[P, 
     """Have a service evaluate a Python function; also as a decorator.
 
     Plain NumPy, the ufuncs and functions of ``scipy.special`` and ``scipy.linalg``, nested
-    arguments and results. What Python decides by values (``if x > 0``) is fetched when it asks,
+    arguments and results. What Python decides by values (``if x > 0``) is computed when it asks,
     and recorded as it was decided.
     """
     return Function(python, client)

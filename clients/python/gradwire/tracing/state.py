@@ -154,6 +154,8 @@ class State:
 
     def _object(self, value: Any) -> Iterable[Any]:
         kind = type(value)
+        if kind is object:  # a mark
+            return ()
         if isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
             return self._whole(value, _drawn(value), lambda now, then: _drawn(now) == then)
         if isinstance(value, io.IOBase) and not value.closed and not value.readable():
