@@ -41,8 +41,14 @@ class Captured:
         if self._state is None:
             self._look()
             return False
-        if self._same_bindings() and not self._state.changed():
-            return False
+        if not self._state.changed():
+            for binding, value in self._bindings:
+                holder = binding.holder
+                now = holder.get(binding.name) if type(holder) is dict else binding.read()
+                if now is not value and not equal(value, PATCHES.original(binding)):
+                    break
+            else:
+                return False
         self._look()
         return True
 
@@ -55,14 +61,6 @@ class Captured:
         """The patches of libraries' functions among the captured values."""
         found = [Patch(binding, value, _replaced(value)) for binding, value in self._bindings]
         return [each for each in found if each.substitute is not None]
-
-    def _same_bindings(self) -> bool:
-        for binding, value in self._bindings:
-            holder = binding.holder
-            now = holder.get(binding.name) if type(holder) is dict else binding.read()
-            if now is not value and not equal(value, PATCHES.original(binding)):
-                return False
-        return True
 
     def _look(self) -> None:
         bindings: dict[tuple[int, str], tuple[Binding, Any]] = {}

@@ -84,7 +84,7 @@ class Function(Generic[P, T]):
         #: A function and its arguments that make it in another process, if it has no name.
         self._again = again
         #: By signature, with the state of the objects among its arguments.
-        self._traced: dict[Any, tuple[list[TracedProgram], Captured]] = {}
+        self._traced: dict[Any, tuple[list[TracedProgram], Captured | None]] = {}
         self._lock = threading.Lock()
         #: Whether two recordings have been compared.
         self._is_compared = False
@@ -173,7 +173,7 @@ class Function(Generic[P, T]):
             if traced.guards_hold(guard_values):
                 return traced, leaves
         record = partial(self._record, args, kwargs, guard_values)
-        for captured in (self._captured, objects):
+        for captured in filter(None, (self._captured, objects)):
             if self._unsteady is None and captured.unknown is not None:
                 self._warn(f"it reads {captured.unknown}, whose changes cannot be seen")
         traced = yield from record()
@@ -187,7 +187,7 @@ class Function(Generic[P, T]):
         self,
         traced: TracedProgram,
         record: Callable[[], BlockingStep[TracedProgram]],
-        objects: Captured,
+        objects: Captured | None,
     ) -> Steps[TracedProgram | None]:
         """The recording to keep: two for the same arguments must be the same, or there is none.
 
@@ -213,10 +213,10 @@ class Function(Generic[P, T]):
             self._warn("it changes what it reads, an object, a container or a stream of draws")
         return None if changed else traced
 
-    def _has_changed(self, objects: Captured) -> bool:
+    def _has_changed(self, objects: Captured | None) -> bool:
         """Whether the last recording changed what the function reads: then none stays."""
         with self._lock:
-            if not (objects.changed() or self._captured.changed()):
+            if not ((objects and objects.changed()) or self._captured.changed()):
                 return False
             self._traced = {}
             return True
@@ -246,7 +246,7 @@ class Function(Generic[P, T]):
 
     def _known(
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> tuple[list[Any], list[TracedProgram], Captured]:
+    ) -> tuple[list[Any], list[TracedProgram], Captured | None]:
         """The leaves of arguments, the recordings for their signature, and its objects' state."""
         with used("the arguments"):
             leaves, key = signature(args, kwargs, self._differentiated)
@@ -258,9 +258,11 @@ class Function(Generic[P, T]):
             ):
                 self._traced = {}
             found = self._traced.get(key)
-            if found is None or found[1].changed():
-                objects = Captured(*[part.value for part in key if type(part) is Static])
-                objects.changed()  # looks at them for the first time
+            if found is None or (found[1] and found[1].changed()):
+                values = [part.value for part in key if type(part) is Static]
+                objects = Captured(*values) if values else None
+                if objects is not None:
+                    objects.changed()  # looks at them for the first time
                 found = self._traced[key] = [], objects
         return leaves, *found
 

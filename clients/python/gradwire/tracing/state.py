@@ -99,6 +99,8 @@ class State:
     ) -> None:
         self._captured = captured
         self._cells: list[Cell] = []
+        #: Functions without attributes, as most are.
+        self._bare: list[FunctionType] = []
         #: The first value that cannot be compared, and why, if any.
         self.unknown: str | None = None
         seen: set[int] = set()
@@ -117,7 +119,13 @@ class State:
 
     def changed(self) -> bool:
         """True if any value has changed."""
-        return any(cell.changed() for cell in self._cells)
+        for function in self._bare:
+            if function.__dict__:
+                return True
+        for cell in self._cells:  # noqa: SIM110 - any() takes as long as a cell
+            if cell.changed():
+                return True
+        return False
 
     def _look_at(self, value: Any) -> Iterable[Any]:
         """Keep a value's state; gives what is in it."""
@@ -139,7 +147,10 @@ class State:
         if isinstance(value, FunctionType):
             if value.__code__.co_filename.startswith(LIBRARIES):
                 return ()
-            return (*self._captured(value), *self._attributes(value))
+            if value.__dict__:
+                return (*self._captured(value), *self._attributes(value))
+            self._bare.append(value)
+            return tuple(self._captured(value))
         if isinstance(value, partial):
             return (value.func, value.args, value.keywords)
         if isinstance(value, MethodType):
