@@ -83,7 +83,7 @@ def test_a_recorded_function_is_the_function_for_other_values(length, use, clien
 
 
 @pytest.mark.parametrize("length", ["mask", "compress", "sorted", "computed", "repeat"])
-def test_gradients_are_those_of_the_lengths_at_hand(length, client):
+def test_gradients_are_those_of_each_length(length, client):
     def f(x: Any) -> Any:
         made = LENGTHS[length](x)
         return np.sum(made**2) / len(made)

@@ -1,4 +1,4 @@
-"""Values of terms for the arguments at hand, computed by NumPy and SciPy as the function would.
+"""Values of terms for the arguments of a call, computed by NumPy and SciPy themselves.
 
 Python asks for values while a function is recorded: to decide, or for a shape that values decide.
 They need not be the service's to the last bit: each is a guard, which the service's answer checks.

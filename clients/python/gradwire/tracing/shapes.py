@@ -131,6 +131,15 @@ def has_mask(key: Any) -> bool:
     return any(isinstance(item, AbstractArray) and item.dtype == bool for item in items)
 
 
+def is_basic(key: Any) -> bool:
+    """True if an index gives a view: integers, slices, ``None`` and ``...`` alone."""
+    if isinstance(key, tuple):
+        return all(map(is_basic, key))
+    if isinstance(key, AbstractArray):  # an integer that was computed is a number in NumPy
+        return key.ndim == 0 and key.dtype.kind in "iu"
+    return key is None or key is ... or isinstance(key, (int, np.integer, slice))
+
+
 def item_aval(array: AbstractArray, key: Any) -> Aval | None:
     """The result of indexing, unless a mask decides its shape."""
     if has_mask(key):

@@ -16,7 +16,7 @@ from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.conversions import Conversions
 from gradwire.tracing.operators import Operators
 from gradwire.tracing.recordable import RecordableArray, unwrapped
-from gradwire.tracing.shapes import Aval, by_values, has_mask, item_aval, measured
+from gradwire.tracing.shapes import Aval, by_values, has_mask, is_basic, item_aval, measured
 from gradwire.tracing.terms import AT, Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, foreign, not_traceable, recording
 from gradwire.tracing.views import View
@@ -387,15 +387,6 @@ def to_own_term(value: Tracer, trace: Trace | None = None) -> Term:
 def term_of(op: str, *args: Any, **kwargs: Any) -> Term:
     """``op(*args, **kwargs)`` as a term."""
     return literals.call(op, args, kwargs, to_term)
-
-
-def is_basic(key: Any) -> bool:
-    """True if an index gives a view: integers, slices, ``None`` and ``...`` alone."""
-    if isinstance(key, tuple):
-        return all(map(is_basic, key))
-    if isinstance(key, Tracer):  # an integer that was computed is a number in NumPy
-        return key.ndim == 0 and key.dtype.kind in "iu"
-    return key is None or key is ... or isinstance(key, (int, np.integer, slice))
 
 
 def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
