@@ -88,6 +88,16 @@ def test_what_cannot_be_computed_here_names_its_term(term):
     assert isinstance(term, Leaf) or told.value.term is term
 
 
+def test_a_leaf_that_is_elsewhere_is_asked_for_once():
+    leaf = Leaf(object())
+    local = LocalValues(lambda leaf: leaf.value)
+    with pytest.raises(NotHere) as told:
+        local.of([leaf])
+    assert told.value.term is leaf
+    local.learn(leaf, np.ones(2))
+    assert local.of([leaf])[0].tolist() == [1.0, 1.0]
+
+
 def test_operators_and_updates_are_numpys():
     x, y = np.array([5, -3, 7]), np.array([2, 2, 3])
     of = LocalValues(lambda leaf: leaf.value).of

@@ -103,7 +103,7 @@ class LocalValues:
         return term in self._known or isinstance(term, (Leaf, Body, TextFunction))
 
     def _value(self, term: Term) -> Any:
-        if not isinstance(term, Leaf):
+        if term in self._known or not isinstance(term, Leaf):
             return self._known[term]
         try:
             return _here(self.given(term))
