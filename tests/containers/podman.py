@@ -45,6 +45,9 @@ tmp_dir="{folder}/engine"
 log_driver="k8s-file"
 default_ulimits=["nofile=4096:4096","nproc=4096:4096"]
 """
+# buildah copies its own program into memory for each step and seals the copy, which the kernel refuses
+# while a page of it waits on another processor's list; buildah gives up then, and layers that are made stay.
+_UNSEALED = "sealing memfd copy: Device or resource busy"
 
 
 def missing() -> list[str]:
@@ -99,14 +102,17 @@ class Podman:
         settings: Mapping[str, str] = {},
     ) -> subprocess.CompletedProcess[str]:
         """Run podman, or another such program, with environment variables, until it exits."""
-        done = subprocess.run(
-            [program, *arguments],
-            cwd=self._folder,  # the file that podman leaves after running out of memory
-            env={**self._environment, **settings},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        while True:
+            done = subprocess.run(
+                [program, *arguments],
+                cwd=self._folder,  # the file that podman leaves after running out of memory
+                env={**self._environment, **settings},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if _UNSEALED not in done.stderr:
+                break
         said = f"{program} {' '.join(arguments)}:\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
         assert not check or done.returncode == 0, said
         return done
