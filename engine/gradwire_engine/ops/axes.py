@@ -39,6 +39,12 @@ def integers(value: Any, name: str) -> tuple[int, ...]:
     return (integer(value, name),)
 
 
+def counts(value: Any, name: str) -> tuple[int, ...]:
+    """``value`` as a tuple of integers, of which booleans are 0 and 1, as NumPy counts."""
+    given = value if isinstance(value, list | tuple) else (value,)
+    return integers([int(item) if isinstance(item, bool) else item for item in given], name)
+
+
 def lengths(value: Any, name: str = "shape") -> Shape:
     """``value`` as a shape."""
     shape = few_axes(integers(value, name))

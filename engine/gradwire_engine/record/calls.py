@@ -269,7 +269,8 @@ def _assign(r: Recorder, target: Var, name: str, args: Sequence[Any]) -> Var:
 
 def _static(r: Recorder, value: Any) -> Any:
     if isinstance(value, Var):
-        return r.integer(value) if value.ndim == 0 else [r.integer(v) for v in r.iterate(value)]
+        known = r.truth if value.dtype == bool else r.integer  # a mask is no list of 0 and 1
+        return known(value) if value.ndim == 0 else [known(v) for v in r.iterate(value)]
     if isinstance(value, list | tuple):
         check_nesting(value)
         return type(value)([_static(r, item) for item in value])

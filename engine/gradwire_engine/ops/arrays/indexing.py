@@ -253,6 +253,8 @@ def take(b: Builder, a: Any, indices: Any, axis: Static = None, mode: Static = "
     ``mode`` "wrap" counts on from the other end, "clip" takes the last or the first element.
     """
     x, index = b.array(a), b.array(indices)
+    if index.dtype == bool:  # not a mask here
+        index = b.cast(index, DTYPES["int64"])
     if axis is None:
         x, axis = FUNCTIONS["ravel"].record(b, x), 0
     place = normalized_axis(axis, x.ndim)

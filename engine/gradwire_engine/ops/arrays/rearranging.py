@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.shape import Reshape, View, reshape, transpose, unsqueeze
-from gradwire_engine.ops.axes import axes_of, axis_of, integer, integers
+from gradwire_engine.ops.axes import axes_of, axis_of, counts, integer, integers
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.tape import ArrayType, Type
@@ -72,7 +72,7 @@ class Roll(Op):
     @classmethod
     def record(cls, b: Builder, a: Any, shift: Static, axis: Static = None) -> Any:
         """Record along axes, or over all elements in row-major order."""
-        x, shifts = b.array(a), integers(shift, "shift")
+        x, shifts = b.array(a), counts(shift, "shift")
         if axis is None:
             flat = reshape(x, (x.type.size,))
             return reshape(cls((sum(shifts),), (0,))(flat), x.type.shape)
@@ -110,16 +110,16 @@ class Roll(Op):
 @macro("tile")
 def tile(b: Builder, A: Any, reps: Static) -> Any:
     """Copies of the whole array side by side, ``reps`` of them along each axis."""
-    x, counts = b.array(A), integers(reps, "reps")
-    if any(count < 0 for count in counts):
-        raise BadArgument(f"reps must not be negative, got {counts}")
-    counts = (1,) * (x.ndim - len(counts)) + counts
-    x = unsqueeze(x, tuple(range(len(counts) - x.ndim)))
+    x, copied = b.array(A), counts(reps, "reps")
+    if any(count < 0 for count in copied):
+        raise BadArgument(f"reps must not be negative, got {copied}")
+    copied = (1,) * (x.ndim - len(copied)) + copied
+    x = unsqueeze(x, tuple(range(len(copied) - x.ndim)))
     shape = x.type.shape
     apart = tuple([n for pair in zip((1,) * len(shape), shape, strict=True) for n in pair])
-    wide = tuple([n for pair in zip(counts, shape, strict=True) for n in pair])
+    wide = tuple([n for pair in zip(copied, shape, strict=True) for n in pair])
     copies = b.broadcast(reshape(x, apart), wide)
-    return reshape(copies, tuple([c * n for c, n in zip(counts, shape, strict=True)]))
+    return reshape(copies, tuple([c * n for c, n in zip(copied, shape, strict=True)]))
 
 
 @macro("repeat")
@@ -134,15 +134,15 @@ def repeat(b: Builder, a: Any, repeats: Static, axis: Static = None) -> Any:
     x = b.array(a)
     if axis is None:
         x, axis = Reshape.record(b, x, x.type.size), 0
-    place, counts = axis_of(axis, x.ndim, "repeat"), integers(repeats, "repeats")
-    if any(count < 0 for count in counts):
-        raise BadArgument(f"repeats must not be negative, got {counts}")
+    place, times = axis_of(axis, x.ndim, "repeat"), counts(repeats, "repeats")
+    if any(count < 0 for count in times):
+        raise BadArgument(f"repeats must not be negative, got {times}")
     length = x.type.shape[place]
-    if len(counts) == 1:
-        return _repeated(x, place, counts[0])
-    if len(counts) != length:
-        raise BadArgument(f"repeat got {len(counts)} repeats for an axis of length {length}")
-    parts = [_repeated(sliced(x, place, i, i + 1), place, n) for i, n in enumerate(counts) if n]
+    if len(times) == 1:
+        return _repeated(x, place, times[0])
+    if len(times) != length:
+        raise BadArgument(f"repeat got {len(times)} repeats for an axis of length {length}")
+    parts = [_repeated(sliced(x, place, i, i + 1), place, n) for i, n in enumerate(times) if n]
     return Concatenate.record(b, parts or [sliced(x, place, 0, 0)], place)
 
 

@@ -10,7 +10,7 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.indexing import take
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import moveaxis, reshape, unsqueeze
-from gradwire_engine.ops.axes import axis_of, integers
+from gradwire_engine.ops.axes import axis_of, flag, integers
 from gradwire_engine.ops.base import Static, macro
 from gradwire_engine.ops.builder import check_nesting
 from gradwire_engine.ops.promotion import DTYPES
@@ -99,13 +99,14 @@ def _joined(b: Builder, nested: Any, depth: int) -> Any:
 def insert(b: Builder, arr: Any, obj: Static, values: Any, axis: Static = None) -> Any:
     """``arr`` with ``values`` before the places ``obj`` along ``axis``, or among all its elements.
 
-    One place takes all ``values``, of several each takes one.
+    One place takes all ``values``, of several each takes one. Booleans are a mask of places.
     """
     x, v = b.promote(arr, values)
     if axis is None:
         x, axis = reshape(x, (x.type.size,)), 0
     place, several = axis_of(axis, x.ndim, "insert"), isinstance(obj, list | tuple)
-    length, before = x.shape[place], integers(obj, "obj")
+    length = x.shape[place]
+    before = _places(obj, length)
     for index in before:
         if not -length <= index <= length:
             raise BadArgument(f"insert has no place {index} among {length}")
@@ -131,12 +132,16 @@ def insert(b: Builder, arr: Any, obj: Static, values: Any, axis: Static = None) 
 
 @macro("delete")
 def delete(b: Builder, arr: Any, obj: Static, axis: Static = None) -> Any:
-    """``arr`` without the places ``obj`` along ``axis``, or among all its elements."""
+    """``arr`` without the places ``obj`` along ``axis``, or among all its elements.
+
+    Booleans are a mask of places.
+    """
     x = b.array(arr)
     if axis is None:
         x, axis = reshape(x, (x.type.size,)), 0
     place = axis_of(axis, x.ndim, "delete")
-    length, places = x.shape[place], integers(obj, "obj")
+    length = x.shape[place]
+    places = _places(obj, length)
     for index in places:
         if not -length <= index < length:
             raise BadArgument(f"delete has no place {index} among {length}")
@@ -144,3 +149,14 @@ def delete(b: Builder, arr: Any, obj: Static, axis: Static = None) -> Any:
     ahead = gone - np.arange(gone.size)  # so many stay before each that goes
     kept = b.table((length - gone.size,), lambda i: i + np.searchsorted(ahead, i, "right"))
     return take(b, x, kept, place)
+
+
+def _places(obj: Any, length: int) -> tuple[int, ...]:
+    """Integers, or the places where a mask is true."""
+    given = obj if isinstance(obj, list | tuple) else [obj]
+    if not any(isinstance(item, bool) for item in given):
+        return integers(obj, "obj")
+    mask = [flag(item, "obj") for item in given]
+    if given is not obj or len(mask) != length:
+        raise BadArgument(f"a mask needs a boolean for each of {length} places, got {len(mask)}")
+    return tuple([i for i, chosen in enumerate(mask) if chosen])
