@@ -1,11 +1,14 @@
 """Integers and booleans are Python's values where it asks for them, and are checked later."""
 
+import functools
 import math
+import numbers
 import operator
 
 import gradwire
 import numpy as np
 import pytest
+from numpy.polynomial import polynomial
 
 X = np.array([0.3, 0.7, 1.1])
 TABLE = np.array([10.0, 20.0, 30.0, 40.0])
@@ -28,6 +31,53 @@ CASES = [
     ("round", lambda x: x * round(x[2] * 3)),
     ("floor", lambda x: x * (math.floor(x[2]) + math.ceil(x[0]) + math.trunc(x[1]))),
 ]
+
+
+@functools.singledispatch
+def by_class(x):
+    return np.sum(np.asarray(x))
+
+
+@by_class.register
+def _(x: np.ndarray):
+    return np.prod(x)
+
+
+@by_class.register
+def _(x: float):
+    return 7 * x
+
+
+class ByClass:
+    @functools.singledispatchmethod
+    def area(self, x):
+        return by_class(x)
+
+    @area.register
+    def _(self, x: np.floating):
+        return x * x
+
+
+def matched(x):
+    match x[0], x:
+        case int(), _:
+            return x
+        case float(), np.ndarray():
+            return 2 * x
+
+
+#: Python and libraries choose by an argument's class.
+CLASSES = [
+    ("a function of an array", by_class),
+    ("a function of a number", lambda x: by_class(x[0]) * by_class(2.5)),
+    ("a method", lambda x: ByClass().area(x[0]) + ByClass().area(x)),
+    ("a pattern", matched),
+    ("a number", lambda x: x * isinstance(x[0], numbers.Real) + isinstance(x, numbers.Number)),
+    ("an array", lambda x: x * (2 if isinstance(x, np.ndarray) else 3)),
+    ("NumPy's own function", lambda x: polynomial.polyvalfromroots(x, x[::-1] * 0.5)),
+    ("at least two axes", lambda x: np.array(x, ndmin=2) + np.array(x[0], ndmin=3)),
+]
+CASES += CLASSES
 
 
 def counted(x):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import sys
 from abc import abstractmethod
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from gradwire.tracing.traces import LIBRARIES, Trace, not_traceable
 
 #: The kinds of dtypes by which Python may decide: integers and booleans.
 _DECIDING = frozenset("biu")
+#: Folders of the libraries whose Python code goes on with what calls itself an array.
+_OF_ARRAYS = tuple([f"{LIBRARIES[1]}{os.sep}{name}{os.sep}" for name in ("numpy", "scipy")])
 #: The classes of Python's numbers.
 _OF_PYTHON = {"f": float, "c": complex, "i": int, "b": bool}
 
@@ -41,8 +44,8 @@ class Conversions(AbstractArray):
 
     @property  # type: ignore[misc]  # which may be set, but not here
     def __class__(self) -> Any:
-        """NumPy's class, for ``isinstance`` in the user's code: as it chooses with NumPy."""
-        if sys._getframe(1).f_code.co_filename.startswith(LIBRARIES):
+        """NumPy's class, for ``isinstance``: code of the user's and NumPy's own choose by it."""
+        if _sees_through(sys._getframe(1).f_code.co_filename):
             return type(self)
         if not self._is_number():
             return np.ndarray
@@ -107,6 +110,12 @@ class Conversions(AbstractArray):
             raise not_traceable(
                 f"{asked} needs numbers, which a recorded array does not have yet", hint
             )
+
+
+@lru_cache(maxsize=4096)
+def _sees_through(filename: str) -> bool:
+    """True of code that must know a recorded array: this one, and libraries on top of NumPy."""
+    return filename.startswith(LIBRARIES[:2]) and not filename.startswith(_OF_ARRAYS)
 
 
 def _of_number(function: Callable[[Any], Any], value: Any) -> Any:

@@ -77,7 +77,10 @@ def _array(name: str, object: Any, dtype: Any = None, *_: Any, **options: Any) -
         made = made.astype(dtype)
     copied = options.get("copy", name == "array") not in _ONLY_IF_NEEDED
     in_order = name in ("ascontiguousarray", "asfortranarray")
-    return made.copy() if (copied or in_order) and made is object else made
+    if (copied or in_order) and made is object:
+        made = made.copy()
+    least = options.get("ndmin", 0)
+    return made.reshape((1,) * (least - made.ndim) + made.shape) if made.ndim < least else made
 
 
 def _has_recorded_list(args: tuple[Any, ...]) -> bool:

@@ -76,12 +76,26 @@ def _of_math() -> Iterator[Substitute]:
         home = RENAMED.get(f"math.{name}", f"np.{name}")
         known = not home.startswith("np.") or isinstance(getattr(np, name, None), np.ufunc)
         if known and callable(original) and name not in ("floor", "ceil", "trunc"):
-            record = _logarithm if name == "log" else partial(record_call, home, original)
+            record = _OF_MATH.get(name, partial(record_call, home, original))
             yield original, substitute(original, record)
 
 
 def _logarithm(x: Any, base: Any = None) -> Any:
     return np.log(x) if base is None else np.log(x) / np.log(base)
+
+
+def _remainder(x: Any, y: Any) -> Any:
+    """What is left of ``x`` by the nearest multiple of ``y``, the even one of two."""
+    whole, by = np.fabs(x), np.fabs(y)
+    above = np.fmod(whole, by)
+    below = by - above
+    even = above - 2 * np.fmod(0.5 * (whole - above), by)
+    nearest = np.where(above < below, above, np.where(above > below, -below, even))
+    return np.copysign(1.0, x) * nearest
+
+
+#: Functions of ``math`` that are no calls of the same name.
+_OF_MATH = {"log": _logarithm, "remainder": _remainder}
 
 
 def _of_distributions(stats: ModuleType) -> Iterator[Method]:
