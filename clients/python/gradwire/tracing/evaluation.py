@@ -62,6 +62,8 @@ class LocalValues:
         self.given: Callable[[Leaf], Any] = given
         self._most_bytes = most_bytes
         self._known: dict[Term, Any] = {}
+        #: Terms that have the value of another.
+        self._same: dict[Term, Term] = {}
         #: Known values that are large, the oldest first, with their bytes.
         self._large: dict[Term, int] = {}
         self._bytes = 0
@@ -90,6 +92,10 @@ class LocalValues:
             self._large[term] = nbytes
             self._bytes += nbytes
 
+    def same(self, term: Term, other: Term) -> None:
+        """Say that a term has the value of another, by which it is computed."""
+        self._same[term] = other
+
     def _make_room(self, uses: Mapping[Term, int]) -> None:
         if self._bytes <= self._most_bytes:
             return
@@ -100,9 +106,12 @@ class LocalValues:
                 return
 
     def _needs_nothing(self, term: Term) -> bool:
-        return term in self._known or isinstance(term, (Leaf, Body, TextFunction))
+        is_given = isinstance(term, (Leaf, Body, TextFunction))
+        return is_given or term in self._known or term in self._same
 
     def _value(self, term: Term) -> Any:
+        if term in self._same:
+            return self.of([self._same[term]])[0]
         if term in self._known or not isinstance(term, Leaf):
             return self._known[term]
         try:

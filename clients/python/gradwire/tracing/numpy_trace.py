@@ -23,12 +23,14 @@ from gradwire.tracing.recordable import unwrapped, with_out
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.terms import ITEM, Scope, Term
 from gradwire.tracing.tracer import Tracer, term_of
-from gradwire.tracing.traces import Trace, current
+from gradwire.tracing.traces import Trace, current, not_traceable
 from gradwire.tracing.ufuncs import applied, call_ufunc
 from gradwire.tracing.views import VIEWS, as_view, scattered
 
 #: Modules of NumPy's functions that are top-level in the language.
 _MODULES = {"numpy.lib.stride_tricks": "np", "numpy._core.multiarray": "np"}
+#: Most calls that are recorded; some take minutes, and a gigabyte.
+MOST_CALLS = 1_000_000
 #: Functions of which a call is more than a call of the same name.
 REWRITTEN = DECOMPOSITIONS | MUTATIONS | DECIDED
 
@@ -37,6 +39,8 @@ class NumpyTrace(Trace):
     """A recording of code that computes with NumPy."""
 
     mutations: ClassVar[frozenset[Any]] = frozenset(MUTATIONS)
+    #: The number of calls that were recorded.
+    _calls = 0
 
     def operator(self, ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
         return self._in_recording(applied, ufunc, unwrapped(operands), is_operator=True)
@@ -54,6 +58,12 @@ class NumpyTrace(Trace):
 
     def _in_recording(self, record: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Record a call, also in a thread that the function has started."""
+        self._calls += 1
+        if self._calls > MOST_CALLS:
+            raise not_traceable(
+                f"the function has called {MOST_CALLS:,} operations, and goes on",
+                "gradwire.fori, gradwire.scan and gradwire.while_loop record a loop's body once",
+            )
         if current() is self:
             return record(*args, **kwargs)
         with self.recording():

@@ -95,7 +95,7 @@ def _remainder(x: Any, y: Any) -> Any:
 
 
 #: Functions of ``math`` that are no calls of the same name.
-_OF_MATH = {"log": _logarithm, "remainder": _remainder}
+_OF_MATH: dict[str, Callable[..., Any]] = {"log": _logarithm, "remainder": _remainder}
 
 
 def _of_distributions(stats: ModuleType) -> Iterator[Method]:

@@ -9,11 +9,13 @@ computed by that. ``writing`` puts a term and all that it needs together as one 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from types import FrameType, MappingProxyType
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -46,6 +48,7 @@ class Scope:
         self.depth: int = 1 if parent is None else parent.depth + 1
 
 
+_NUMBERS = count()
 #: The keyword arguments of a term without an operation: none.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 #: Operations that are not called by a name: ``x[key]``, ``f(*args)``, and a nested value itself.
@@ -62,7 +65,9 @@ class Term:
     changed; ``operands`` are the terms among them, in order.
     """
 
-    __slots__ = ("__weakref__", "args", "kwargs", "op", "operands", "place", "scope")
+    __slots__ = (
+        "__weakref__", "args", "array", "kwargs", "number", "op", "operands", "place", "scope",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -71,12 +76,16 @@ class Term:
         kwargs: Mapping[str, Any] = NOTHING,
         place: Place | None = None,
     ) -> None:
+        #: Terms are numbered as they are made, so that operands come first.
+        self.number: int = next(_NUMBERS)
         self.op: str = op
         self.args: tuple[Any, ...] = args
         self.kwargs: Mapping[str, Any] = kwargs
         self.operands: tuple[Term, ...] = terms_in(args, kwargs)
         self.scope: Scope | None = innermost(self.operands)
         self.place: Place | None = place or user_place()
+        #: The recorded array that it was made for, if its shape was not known.
+        self.array: ref[Any] | None = None
 
     def forget(self) -> None:
         """Drop the operands, once the value is known."""
@@ -147,6 +156,7 @@ class TextFunction(Term):
 def _bare(term: Term, scope: Scope | None) -> None:
     """A term without an operation; its place is not looked up, which would take longest."""
     term.forget()
+    term.number, term.array = next(_NUMBERS), None
     term.scope, term.place = scope, None
 
 
@@ -197,6 +207,33 @@ def _replaced(value: Any, made: Mapping[Term, Term]) -> Any:
     if isinstance(value, slice):
         return slice(*[_replaced(bound, made) for bound in (value.start, value.stop, value.step)])
     return value
+
+
+def leaves_in(value: Any) -> Iterator[Any]:
+    """The terms and plain values among arguments, in order."""
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from leaves_in(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from leaves_in(item)
+    elif isinstance(value, slice):
+        for item in (value.start, value.stop, value.step):
+            yield from leaves_in(item)
+    else:
+        yield value
+
+
+def with_leaves(value: Any, leaves: Iterator[Any]) -> Any:
+    """Arguments with other terms and plain values, in the same order."""
+    if isinstance(value, (list, tuple)):
+        return type(value)([with_leaves(item, leaves) for item in value])
+    if isinstance(value, Mapping):
+        return {name: with_leaves(item, leaves) for name, item in value.items()}
+    if isinstance(value, slice):
+        bounds = (value.start, value.stop, value.step)
+        return slice(*[with_leaves(bound, leaves) for bound in bounds])
+    return next(leaves)
 
 
 def innermost(terms: Iterable[Term]) -> Scope | None:

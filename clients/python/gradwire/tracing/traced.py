@@ -20,6 +20,7 @@ from gradwire.tracing.failures import explained
 from gradwire.tracing.numpy_trace import NumpyTrace
 from gradwire.tracing.recordable import RecordableArray
 from gradwire.tracing.recorded import as_recorded
+from gradwire.tracing.rolling import rolled
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import Structure, flatten, unflatten
 from gradwire.tracing.terms import Leaf, Place, Term
@@ -170,7 +171,9 @@ def record(
         trace.finish()
         parts, shape = flatten(result, lambda part: isinstance(part, (Tracer, RecordableArray)))
         results = as_recorded(parts)
-    roots = [part._term for part in results] + [guard.term for guard in trace.guards]
+    roots = rolled(
+        [part._term for part in results] + [guard.term for guard in trace.guards], trace.local
+    )
     written = write(roots, inputs)
     places = {leaf: i for i, leaf in enumerate(inputs)}
     used = written.leaves.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from gradwire.tracing.conversions import Conversions
 from gradwire.tracing.operators import Operators
 from gradwire.tracing.recordable import RecordableArray, unwrapped
 from gradwire.tracing.shapes import Aval, by_values, has_mask, is_basic, item_aval, measured
-from gradwire.tracing.terms import AT, Bound, Leaf, Scope, Term
+from gradwire.tracing.terms import AT, Bound, Leaf, Scope, Term, dependencies
 from gradwire.tracing.traces import Trace, foreign, not_traceable, recording
 from gradwire.tracing.views import View
 
@@ -60,6 +61,8 @@ class Tracer(Operators, Methods, Conversions):
         self._trace = recording() if trace is None else trace
         self._aval = aval
         self._infer = infer
+        if aval is None:
+            term.array = ref(self)
         #: A value of its dtype, if its shape depends on values.
         self._like = like
         #: True if it adopts the precision of its operands, as Python's numbers do.
@@ -101,6 +104,10 @@ class Tracer(Operators, Methods, Conversions):
     def aval(self) -> Aval:
         """Shape and dtype."""
         if self._aval is None:
+            for term in dependencies(self._own.operands, _is_settled):  # a chain may be long
+                array = _array_of(term)
+                if array is not None:
+                    array._aval = array._infer()
             if self._infer is None:
                 self._aval = by_values(self._term, self._trace, self._like)
             else:
@@ -333,6 +340,17 @@ class Tracer(Operators, Methods, Conversions):
 
     def _to_term(self, value: Any) -> Term | None:
         return to_term(value, self._trace)
+
+
+def _array_of(term: Term) -> Any:
+    """The recorded array that a term was made for, if it is still there."""
+    return None if term.array is None else term.array()
+
+
+def _is_settled(term: Term) -> bool:
+    """True unless the shape of a term's array is to be inferred by rules."""
+    array = _array_of(term)
+    return array is None or array._aval is not None or array._infer is None
 
 
 def check_cast(ufunc: np.ufunc, made: Any, target: Any, casting: Any = "same_kind") -> None:

@@ -62,7 +62,8 @@ class Trace(ABC):
         self._constants: dict[int, tuple[Leaf, Any]] = {}
         #: The values of constants as they were when they were first used.
         self._used: dict[Leaf, Any] = {}
-        self._local = LocalValues(lambda leaf: self._used.get(leaf, leaf.value))
+        #: The values of terms, as far as they can be computed here.
+        self.local = LocalValues(lambda leaf: self._used.get(leaf, leaf.value))
         #: The function of the program whose body is being recorded.
         self.scope: Scope | None = None
 
@@ -132,10 +133,10 @@ class Trace(ABC):
         with _current_is(None):  # the service may be in this process
             while True:
                 try:
-                    return self._local.of(terms)
+                    return self.local.of(terms)
                 except NotHere as missing:
                     self.finish()
-                    self._local.learn(missing.term, self._fetch([missing.term])[0])
+                    self.local.learn(missing.term, self._fetch([missing.term])[0])
 
     def decide(self, term: Term, read: Callable[[Any], Any]) -> Any:
         """Convert a value to Python's, and add a guard that it stays so."""
