@@ -1,8 +1,10 @@
+import math
 from functools import partial, wraps
 
 import gradwire
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.stats
 from numpy import array, zeros
 
@@ -102,6 +104,47 @@ def test_methods_of_libraries_objects_are_recorded_by_any_name(client):
 
     slope = gradwire.grad(f, client=client)(0.7)
     assert slope == pytest.approx(-0.7 * density(0.7) + 1 / 0.7 - 1)
+
+
+class Holder:
+    of_class = math.sinh
+    static = staticmethod(math.exp)
+
+    def __init__(self, f):
+        self.f = f
+        self.table = {"first": [f]}
+
+
+NAMES, BY_NAME = ["atan"], {"f": math.sin, 3: scipy.linalg.expm}
+IN_ORDER, HELD = [math.cos, zeros], Holder(math.tanh)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: BY_NAME["f"](x) + BY_NAME[3](array([[x, 0.0], [x * x, 1.0]]))[1, 0],
+        lambda x: IN_ORDER[0](x) + np.sum(IN_ORDER[1](2) + x),
+        lambda x: HELD.f(x) * HELD.table["first"][0](x + 1),
+        lambda x: Holder.of_class(x) + HELD.of_class(x) + HELD.static(x),
+        lambda x: getattr(math, NAMES[0])(x) * 2,
+        lambda x: Holder(math.log1p).f(x),
+    ],
+    ids=["dictionary", "list", "attribute", "class", "name", "new object"],
+)
+def test_functions_of_libraries_are_recorded_wherever_they_are_held(f, client):
+    difference = (f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6
+    assert gradwire.grad(f, client=client)(0.7) == pytest.approx(difference)
+    assert (BY_NAME["f"], IN_ORDER[0], HELD.f) == (math.sin, math.cos, math.tanh)
+    assert vars(Holder)["of_class"] is math.sinh
+
+
+@pytest.mark.parametrize("given", [math.sin, {"f": [math.sin]}, Holder(math.sin)], ids=range(3))
+def test_functions_of_libraries_are_recorded_as_arguments(given, client):
+    def f(given, x):
+        chosen = getattr(given, "f", given)
+        return (chosen["f"][0] if isinstance(chosen, dict) else chosen)(x)
+
+    assert gradwire.grad(f, 1, client=client)(given, 0.7) == pytest.approx(np.cos(0.7))
 
 
 def test_libraries_that_the_function_imports_are_recorded_at_its_first_call(client):

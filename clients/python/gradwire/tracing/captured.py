@@ -29,11 +29,13 @@ _ENVIRONMENT = frozenset({"environ", "getenv"})
 class Captured:
     """Functions' captured values; when one changes, the functions are recorded again."""
 
-    __slots__ = ("_bindings", "_pythons", "_state")
+    __slots__ = ("_bindings", "_held", "_pythons", "_state")
 
     def __init__(self, *pythons: Callable[..., Any]) -> None:
         self._pythons = pythons
         self._bindings: list[tuple[Binding, Any]] = []
+        #: Those of functions in lists, classes, dictionaries and attributes.
+        self._held: list[Patch] = []
         self._state: State | None = None
 
     def changed(self) -> bool:
@@ -60,7 +62,7 @@ class Captured:
     def library_patches(self) -> list[Patch]:
         """The patches of libraries' functions among the captured values."""
         found = [Patch(binding, value, _replaced(value)) for binding, value in self._bindings]
-        return [each for each in found if each.substitute is not None]
+        return [each for each in found if each.substitute is not None] + self._held
 
     def _look(self) -> None:
         bindings: dict[tuple[int, str], tuple[Binding, Any]] = {}
@@ -74,7 +76,15 @@ class Captured:
                 bindings[binding.key] = binding, value
                 yield value
 
-        self._state = State(self._pythons, captured)
+        held: list[Patch] = []
+
+        def called(holder: Any, key: Any, value: Any) -> None:
+            substitute = substitute_of(value.__func__ if type(value) is staticmethod else value)
+            if substitute is not None:
+                chosen = staticmethod(substitute) if isinstance(holder, type) else substitute
+                held.append(Patch(Binding(holder, key), value, chosen))
+
+        self._state, self._held = State(self._pythons, captured, called), held
         self._bindings = list(bindings.values())
 
 

@@ -7,6 +7,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
@@ -21,7 +22,7 @@ from gradwire.tracing.structures import Structure, flatten, is_array_like, paths
 from gradwire.tracing.terms import NOTHING
 from gradwire.tracing.traced import TracedProgram, record
 from gradwire.tracing.traces import current
-from gradwire.trees import Static
+from gradwire.trees import Level, Static
 from gradwire.usage import check_client, check_function, used
 
 P = ParamSpec("P")
@@ -172,8 +173,9 @@ class Function(Generic[P, T]):
         for traced in reversed(known):
             if traced.guards_hold(guard_values):
                 return traced, leaves
-        record = partial(self._record, args, kwargs, guard_values)
-        for captured in filter(None, (self._captured, objects)):
+        watched = [self._captured, *([] if objects is None else [objects])]
+        record = partial(self._record, args, kwargs, guard_values, watched)
+        for captured in watched:
             if self._unsteady is None and captured.unknown is not None:
                 self._warn(f"it reads {captured.unknown}, whose changes cannot be seen")
         traced = yield from record()
@@ -230,7 +232,11 @@ class Function(Generic[P, T]):
         warnings.warn(message, RecordingWarning, stacklevel=2)
 
     def _record(
-        self, args: Sequence[Any], kwargs: Mapping[str, Any], guard_values: Sequence[Any]
+        self,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        guard_values: Sequence[Any],
+        watched: Sequence[Captured],
     ) -> BlockingStep[TracedProgram]:
         given = tuple(
             [_floats(arg) if i in self._differentiated else arg for i, arg in enumerate(args)]
@@ -239,8 +245,10 @@ class Function(Generic[P, T]):
         names = self._names or leaf_names(self._python, structure)
 
         def recorded(fetch: Fetch) -> TracedProgram:
-            with PATCHES.during([*loaded_patches(), *self._captured.library_patches()]):
-                return record(self.inline, names, structure, leaves, fetch, guard_values)
+            patches = [patch for each in watched for patch in each.library_patches()]
+            with PATCHES.during([*loaded_patches(), *patches]):
+                chosen = _with_substitutes(structure)
+                return record(self.inline, names, chosen, leaves, fetch, guard_values)
 
         return BlockingStep(recorded)
 
@@ -298,6 +306,15 @@ def inline_of(python: Callable[..., Any]) -> Callable[..., Any]:
 def own_client(python: Callable[..., Any]) -> Runs | None:
     """The client that a ``Function`` was given, if any."""
     return python.own_client if isinstance(python, Function) else None
+
+
+def _with_substitutes(structure: Structure) -> Structure:
+    """A structure of arguments with substitutes of the libraries' functions among them."""
+    if isinstance(structure, Level):
+        return replace(structure, parts=tuple(map(_with_substitutes, structure.parts)))
+    if isinstance(structure, Static) and (found := substitute_of(structure.value)) is not None:
+        return Static(found)
+    return structure
 
 
 def _floats(value: Any) -> Any:

@@ -51,20 +51,22 @@ class MethodByContext:
 
 
 class Binding:
-    """A place of a function: an attribute of a module, class or cell, or a key of globals."""
+    """A place of a function: an attribute of a module or cell, a key of globals, or an item."""
 
     __slots__ = ("holder", "key", "name")
 
-    def __init__(self, holder: Any, name: str) -> None:
+    def __init__(self, holder: Any, name: Any) -> None:
         self.holder: Any = holder
-        self.name: str = name
-        self.key: tuple[int, str] = id(holder), name
+        self.name: Any = name
+        self.key: tuple[int, Any] = id(holder), name
 
     def read(self) -> Any:
         """The current value; ``None`` if there is none."""
         holder = self.holder
         if type(holder) is dict:
             return holder.get(self.name)
+        if type(holder) is list:
+            return holder[self.name] if self.name < len(holder) else None
         try:
             if isinstance(holder, type):  # itself, not what it gives when it is looked up
                 return vars(holder).get(self.name)
@@ -74,7 +76,7 @@ class Binding:
 
     def write(self, value: Any) -> None:
         """Set the value."""
-        if type(self.holder) is dict:
+        if type(self.holder) in (dict, list):
             self.holder[self.name] = value
         else:
             setattr(self.holder, self.name, value)
@@ -93,14 +95,14 @@ class Patches:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._standing: dict[tuple[int, str], Patch] = {}
+        self._standing: dict[tuple[int, Any], Patch] = {}
         #: The numbers of recordings that use them.
-        self._uses: Counter[tuple[int, str]] = Counter()
+        self._uses: Counter[tuple[int, Any]] = Counter()
 
     @contextmanager
     def during(self, wanted: Iterable[Patch]) -> Iterator[None]:
         """Apply patches while the context lasts."""
-        entered: list[tuple[int, str]] = []
+        entered: list[tuple[int, Any]] = []
         try:
             with self._lock:
                 entered.extend(patch.binding.key for patch in wanted if self._enter(patch))
@@ -128,7 +130,7 @@ class Patches:
         self._uses[binding.key] += 1
         return True
 
-    def _leave(self, key: tuple[int, str]) -> None:
+    def _leave(self, key: tuple[int, Any]) -> None:
         self._uses[key] -= 1
         if not self._uses[key]:
             binding, original, substitute = self._standing.pop(key)
