@@ -1,5 +1,7 @@
 """Values of recorded arrays that Python asks for, computed where the arguments are."""
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import gradwire
@@ -109,3 +111,24 @@ def test_operators_and_updates_are_numpys():
     for how, expected in {"set": [2, 3, 7], "add": [11, 0, 7], "multiply": [40, -9, 7]}.items():
         (found,) = of([Term(f".at[].{how}", (Leaf(x), Leaf(key), Leaf(values)))])
         assert found.tolist() == expected
+
+
+#: The door between recorded and Python's values: a conversion and a shape are each a guard, what
+#: types decide is free, and loops and checks of guards give nothing to Python.
+DOOR = {
+    "decide": {"conversions.py", "shapes.py"},
+    "values": {"shapes.py"},
+    "local": {"traces.py", "traced.py"},
+}
+
+
+@pytest.mark.parametrize("name", DOOR)
+def test_values_are_read_through_one_door(name):
+    found = set()
+    for path in Path(gradwire.tracing.__path__[0]).glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr == name:
+                owner = ast.unparse(node.value)
+                if owner.endswith("trace") or (owner == "self" and path.name == "traces.py"):
+                    found.add(path.name)
+    assert found - {"traces.py"} == DOOR[name] - {"traces.py"}
