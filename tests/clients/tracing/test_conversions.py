@@ -1,5 +1,6 @@
 """Integers and booleans are Python's values where it asks for them, and are checked later."""
 
+import collections
 import functools
 import math
 import numbers
@@ -80,6 +81,26 @@ CLASSES = [
 CASES += CLASSES
 
 
+def by_text(x):
+    seen = {}
+    for value in x:
+        seen.setdefault(f"{value:.1f}", value)
+    return sum(seen.values()) * len(seen) * len(str(x))
+
+
+def counted_by_value(x):
+    counts = collections.Counter(x.tolist())
+    return x * max(counts.values()) + len({*x}) + counts[x[0]]
+
+
+def by_value(x):
+    return {True: x, False: -x}[x[0] > 0.5] * {0: 2, 1: 3}.get(np.argmax(x), 5)
+
+
+#: Python looks values up by their text and their hash.
+LOOKUPS = [("text", by_text), ("counts", counted_by_value), ("values", by_value)]
+
+
 def counted(x):
     counts = np.zeros(3, int)
     for value in x:
@@ -100,6 +121,13 @@ def test_another_decision_is_another_recording(client):
     for x in (X, X[::-1].copy(), X * 2, X[::-1].copy() * 3):
         np.testing.assert_allclose(function(x), x * TABLE[np.argsort(x)])
     assert len(function.recordings) == 2
+
+
+@pytest.mark.parametrize("f", [f for _, f in LOOKUPS])
+def test_lookups_are_those_of_the_values(f, client):
+    function = gradwire.function(f, client)
+    for x in (X, X[::-1].copy(), np.array([0.3, 0.3, 1.1]), np.array([np.nan, 0.6, 1.0]), X):
+        np.testing.assert_allclose(function(x), f(x))
 
 
 @pytest.mark.parametrize(

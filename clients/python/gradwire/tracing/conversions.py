@@ -52,6 +52,21 @@ class Conversions(AbstractArray):
         of_python = _OF_PYTHON.get(self.dtype.kind) if self._weak else None
         return self.dtype.type if of_python is None else of_python
 
+    def __str__(self) -> str:
+        if self._term.scope is not None:  # there is no value in a function of the program
+            return repr(self)
+        return str(self._trace.decide(self._term, _read(_formatted, self._is_number(), "")))
+
+    def __format__(self, spec: str) -> str:
+        if self._term.scope is not None and not spec:
+            return repr(self)
+        return str(self._trace.decide(self._term, _read(_formatted, self._is_number(), spec)))
+
+    def __hash__(self) -> int:
+        if not self._is_number():
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        return int(self._trace.decide(self._term, _read(_of_number, _hashed)))
+
     def __bool__(self) -> bool:
         return bool(self._trace.decide(self._term, bool))
 
@@ -79,7 +94,7 @@ class Conversions(AbstractArray):
         return self._decided(round)
 
     def _decided(self, convert: Callable[[Any], Any]) -> int:
-        return int(self._trace.decide(self._term, partial(_of_number, convert)))
+        return int(self._trace.decide(self._term, _read(_of_number, convert)))
 
     def __float__(self) -> float:
         self._check_decides("float(), or an element of a plain array,", hints.A_VALUE)
@@ -95,14 +110,14 @@ class Conversions(AbstractArray):
                 "a function that cannot be recorded, or assignment to elements of a plain array,",
                 hints.AN_ARRAY,
             )
-        read = partial(_elements, dtype=None if dtype is None else np.dtype(dtype))
+        read = _read(_elements, None if dtype is None else np.dtype(dtype))
         shape, name, elements = self._trace.decide(self._term, read)
         return np.frombuffer(elements, name).reshape(shape).copy()
 
     def item(self, *index: Any) -> Any:
         """Its only element, or one at an index, as a Python number: of integers and booleans."""
         self._check_decides("item()", "compute with the array itself")
-        return self._trace.decide(self._term, lambda value: value.item(*index))
+        return self._trace.decide(self._term, _read(_item, *index))
 
     def _check_decides(self, asked: str, hint: str) -> None:
         """Raise an error unless Python may decide by its values, which have no derivatives."""
@@ -118,11 +133,31 @@ def _sees_through(filename: str) -> bool:
     return filename.startswith(LIBRARIES[:2]) and not filename.startswith(_OF_ARRAYS)
 
 
+@lru_cache(maxsize=4096)
+def _read(function: Callable[..., Any], *args: Any) -> Callable[[Any], Any]:
+    """``function(*args, value)``: the same object for the same arguments, as guards need it."""
+    return partial(function, *args)
+
+
+def _hashed(number: Any) -> int:
+    return 0 if math.isnan(abs(number)) else hash(number)  # of nan it is its identity
+
+
+def _item(*index_and_value: Any) -> Any:
+    *index, value = index_and_value
+    return value.item(*index)
+
+
 def _of_number(function: Callable[[Any], Any], value: Any) -> Any:
     return function(np.asarray(value).item())
 
 
-def _elements(value: Any, dtype: np.dtype[Any] | None) -> tuple[tuple[int, ...], str, bytes]:
+def _formatted(is_number: bool, spec: str, value: Any) -> str:
+    array = np.asarray(value)
+    return format(array[()] if is_number else array, spec)
+
+
+def _elements(dtype: np.dtype[Any] | None, value: Any) -> tuple[tuple[int, ...], str, bytes]:
     """The shape, dtype and bytes of an array, which can be compared."""
     array = np.asarray(value, dtype)
     return array.shape, array.dtype.str, array.tobytes()

@@ -152,12 +152,11 @@ class Tracer(Operators, Methods, Conversions):
         """The imaginary part."""
         return _np.imag(self)
 
+    __hash__ = Conversions.__hash__
+
     def __repr__(self) -> str:
         known = self._aval
         return "Tracer()" if known is None else f"Tracer({known})"
-
-    def __format__(self, _: str) -> str:
-        return repr(self)
 
     def tolist(self) -> list[Any]:
         """Its rows as nested lists; its numbers are recorded arrays."""
