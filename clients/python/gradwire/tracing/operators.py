@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -43,8 +43,6 @@ class Operators:
     """The operators ``+``, ``<``, ``@=`` and the others, which are set below."""
 
     __slots__ = ()
-    #: As NumPy's arrays have it: == compares elements.
-    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     @abstractmethod
     def _applied(self, ufunc: np.ufunc, *operands: Any) -> Any:

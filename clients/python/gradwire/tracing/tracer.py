@@ -152,8 +152,6 @@ class Tracer(Operators, Methods, Conversions):
         """The imaginary part."""
         return _np.imag(self)
 
-    __hash__ = Conversions.__hash__
-
     def __repr__(self) -> str:
         known = self._aval
         return "Tracer()" if known is None else f"Tracer({known})"
