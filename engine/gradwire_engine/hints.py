@@ -12,6 +12,7 @@ _ALIKE = 0.75
 _COMPARED = 2000
 
 _NO_DEVICE = "leave it out: the service chooses where programs run"
+_GRADIENTS = "name the sources in the request, or write g = grad(y, x)"
 _NO_INPUT = "send the data with the request, in variables"
 #: Functions and constants of other languages, and what they are called here.
 _RENAMED: Mapping[str, str] = {
@@ -40,20 +41,18 @@ _RENAMED: Mapping[str, str] = {
 }
 #: Names that no program can have, and what to do instead.
 _ABSENT: Mapping[str, str] = {
-    "backward": "name the sources in the request, or write grad(y, [x])",
-    "cpu": _NO_DEVICE,
-    "cuda": _NO_DEVICE,
-    "detach": "write stop_gradient(x)",
+    "backward": _GRADIENTS,
+    "device": _NO_DEVICE,
     "eval": "a program runs no text: write the expression itself",
     "exec": "a program runs no text: write the statements themselves",
     "input": _NO_INPUT,
-    "item": "leave it out: an array of one element is a number",
+    "grad_fn": _GRADIENTS,
     "math": "names need no prefix: sqrt(x), pi",
     "numpy": "leave it out: arrays are NumPy's",
     "open": _NO_INPUT,
     "print": "name what you want to see in outputs",
     "random": "draws take a key: random.normal(key, shape)",
-    "requires_grad_": "leave it out: the request names the sources",
+    "requires_grad": "leave it out: the request names the sources",
     "tolist": "leave it out: lists and arrays are used alike",
     "zero_grad": "leave it out: gradients do not accumulate",
 }
@@ -155,6 +154,11 @@ def for_name(name: str, known: Iterable[str]) -> str | None:
         return 'in a graph, strings are attrs: {"subscripts": "ij,jk->ik"}'
     meant = _RENAMED.get(name) or _RENAMED.get(name.lower())
     return f"did you mean {meant}?" if meant else like(name, known)
+
+
+def for_attribute(name: str) -> str | None:
+    """A hint at what to do without an attribute that other libraries' arrays have."""
+    return _ABSENT.get(name)
 
 
 def for_parameter(name: str, known: Iterable[str]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -12,25 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine import dialects, hints
-from gradwire_engine.errors import BadArgument, UnknownName, UnknownOperation
-from gradwire_engine.ops.arrays.indexing import GetItem, SetItem
+from gradwire_engine.errors import BadArgument, UnknownOperation
 from gradwire_engine.ops.base import FUNCTIONS, Function
-from gradwire_engine.ops.builder import Var, check_nesting, describe
-from gradwire_engine.ops.composites import Composite
+from gradwire_engine.ops.builder import Var, check_nesting
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.prelude import Definition
 from gradwire_engine.record import composites
 from gradwire_engine.record.composites import COMPOSITES
 from gradwire_engine.record.language import CONSTANTS, LANGUAGE, OF_ARRAYS
-from gradwire_engine.record.results import Results, with_names
+from gradwire_engine.record.results import with_names
 from gradwire_engine.record.scope import MISSING, Operation
-from gradwire_engine.record.updates import At, Place, update
 
 if TYPE_CHECKING:
-    from gradwire_engine.program import Node
     from gradwire_engine.record.recorder import Recorder
-
-__all__ = ["attribute", "call", "call_shadowed", "constant", "method"]
 
 #: Prefixes under which the names are NumPy's and SciPy's own.
 _NUMPY = (
@@ -39,32 +33,8 @@ _NUMPY = (
 )
 #: Names that are not: NumPy's own draws have no key.
 _KEYLESS = ("np.random.", "numpy.random.")
-#: Methods of arrays, as NumPy has them.
-_METHODS = frozenset(
-    "all any argmax argmin argsort astype clip conj conjugate copy cumprod cumsum diagonal dot "
-    "flatten max mean min prod ptp ravel repeat reshape round sort squeeze std sum swapaxes take "
-    "trace transpose var".split()
-)
-#: Before the names of those that only PyTorch has.
-_OF_TENSORS = "torch.Tensor."
 #: Python's types where a dtype is asked for.
 _PYTHON_TYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
-#: Methods of dicts and nested variables, as Python has them.
-_VIEWS: dict[str, Callable[[dict[str, Any]], Iterable[Any]]] = {
-    "keys": dict.keys,
-    "values": dict.values,
-    "items": dict.items,
-}
-#: Attributes that are operations.
-_COMPUTED = {"T": "transpose", "mT": "matrix_transpose", "real": "real", "imag": "imag"}
-_ATTRIBUTES = ("T", "mT", "real", "imag", "shape", "size", "ndim", "dtype")
-_STATE = {"assign": None, "assign_add": "add", "assign_sub": "subtract"}
-#: The functions of operators; these names mean the operation whatever variables are called.
-_OPERATORS = frozenset(
-    "add subtract multiply divide floor_divide remainder power matmul negative positive invert "
-    "equal not_equal less less_equal greater greater_equal bitwise_and bitwise_or bitwise_xor "
-    "left_shift right_shift logical_and not is is_not in not_in dict".split()
-)
 #: Operators that are words, so no functions to suggest.
 _WORDS = frozenset("not is is_not in not_in".split())
 
@@ -95,88 +65,6 @@ def operation(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, A
     if not COMPOSITES.isdisjoint(map(type, args)) and (rule := composites.rule(function)):
         return _invoke(name, rule, r, args, named)
     return with_names(function.name, _invoke(name, function.record, r.b, args, named))
-
-
-def call_shadowed(r: Recorder, node: Node, args: Sequence[Any]) -> Any:
-    """A call in source text whose first name is a variable: of a method, or a mistake."""
-    dotted, keywords = node.value
-    split = len(args) - len(keywords)
-    named = dict(zip(keywords, args[split:], strict=True))
-    root, *path = dotted.split(".")
-    if not path:
-        if dotted in _OPERATORS:
-            return call(r, dotted, args[:split], named)
-        hint = f"is a * missing? an element is written {root[:40]}[0]"
-        raise BadArgument(f"'{root[:40]}' is a variable here and cannot be called", hint=hint)
-    target = r.lookup(root)
-    for part in path[:-1]:
-        target = attribute(target, part)
-    return method(r, target, path[-1], args[:split], named)
-
-
-def method(
-    r: Recorder, target: Any, name: str, args: Sequence[Any], named: Mapping[str, Any]
-) -> Any:
-    """``target.name(*args)`` for an array, a list, or a variable's state."""
-    if isinstance(target, Composite) and name in composites.METHODS:
-        return call(r, composites.METHODS[name], [target, *args], named)
-    if isinstance(target, dict):
-        if name in _VIEWS and name not in target and not args and not named:
-            return [list(item) if name == "items" else item for item in _VIEWS[name](target)]
-        return r.apply(attribute(target, name), args, named)
-    if isinstance(target, Place):
-        return update(r.b, target, name, args, named)
-    if not isinstance(target, Var):
-        target = r.b.array(target)
-    if name in _STATE:
-        return _assign(r, target, name, args)
-    if dialects.find(_OF_TENSORS + name):
-        name = _OF_TENSORS + name
-    elif name not in _METHODS:
-        hint = hints.for_name(name, _methods())
-        if name in _ATTRIBUTES:
-            hint = f"write .{name} without parentheses"
-        elif name in FUNCTIONS:
-            hint = f"it is a function: {name}(x)"
-        raise UnknownOperation(f"arrays have no method '{name[:40]}'", hint=hint)
-    if name in ("reshape", "transpose") and args and not isinstance(args[0], tuple | list):
-        args = [tuple(args)]
-    return operation(r, name, [target, *args], named)
-
-
-def _methods() -> list[str]:
-    """Names of all methods that arrays have."""
-    of_tensors = [n for n in dialects.TORCH.functions if n.startswith(_OF_TENSORS)]
-    return sorted([*_METHODS, *[name.removeprefix(_OF_TENSORS) for name in of_tensors]])
-
-
-def attribute(target: Any, name: str) -> Any:
-    """A member of a nested variable, a named result, or one of the attributes that arrays have."""
-    if isinstance(target, dict):
-        if name not in target:
-            known = composites.attribute(target, name) if isinstance(target, Composite) else None
-            if known is not None:
-                return known
-            whole = target if isinstance(target, Composite) else "the nested variable"
-            message = f"{whole} has no member '{name[:40]}'"
-            raise UnknownName(message, hint=hints.like(name, target))
-        return target[name]
-    if isinstance(target, Results) and name in target.names:
-        return target[target.names.index(name)]
-    hint = None
-    if isinstance(target, Var):
-        if name in _COMPUTED:
-            return FUNCTIONS[_COMPUTED[name]].record(target.builder, target)
-        if name in ("shape", "ndim", "dtype"):
-            return getattr(target, name)
-        if name == "size":
-            return target.type.size
-        if name == "at":
-            return At(target)
-        hint = f"arrays have {', '.join(_ATTRIBUTES)}"
-        if name in _methods():
-            hint = f"call it: .{name}()"
-    raise BadArgument(f"{describe(target)} has no attribute '{name[:40]}'", hint=hint)
 
 
 def constant(name: str) -> Any:
@@ -246,25 +134,6 @@ def _plain(name: str) -> str:
         if name.startswith(prefix) and not name.startswith(_KEYLESS):
             return name[len(prefix) :]
     return name
-
-
-def _assign(r: Recorder, target: Var, name: str, args: Sequence[Any]) -> Var:
-    """Assign to the variable that ``target`` is, or is elements of; gives the whole of it."""
-    b, state = r.b, r.state
-    op, operands, _, _ = b.instructions[target.slot]
-    part = op if isinstance(op, GetItem) else None
-    variable, *indices = [b.vars[slot] for slot in operands] if part else [target]
-    if variable.slot not in state.owners:
-        raise BadArgument("only variables can be assigned to", hint="rebind the name with =")
-    if len(args) != 1:
-        raise BadArgument(f"{name} takes one argument, got {len(args)}")
-    variable = state.latest(variable)  # an alias may be of a value before
-    old = part(variable, *indices) if part else variable
-    operator = _STATE[name]
-    value = args[0] if operator is None else FUNCTIONS[operator].record(b, old, args[0])
-    if part:
-        value = SetItem(part.pattern)(variable, r.fitting(old, value), *indices)
-    return r.assign(variable, value)
 
 
 def _static(r: Recorder, value: Any) -> Any:

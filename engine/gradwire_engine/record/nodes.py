@@ -9,7 +9,7 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.program import Block, Node, stored_names
-from gradwire_engine.record import calls, indexing, loops, statics
+from gradwire_engine.record import calls, indexing, loops, methods, statics
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.loops import Iterations
 from gradwire_engine.record.scope import MISSING, Closure, Scope, Signal
@@ -27,7 +27,7 @@ def _load(r: Recorder, node: Node, results: list[Any]) -> Any:
     if "." in name and r.scope.find((path := name.split("."))[0]) is not MISSING:
         value = r.lookup(path[0])  # a variable that is called as a prefix is: F.T
         for part in path[1:]:
-            value = calls.attribute(value, part)
+            value = methods.attribute(value, part)
         return value
     return r.lookup(name)
 
@@ -46,7 +46,7 @@ def _call(r: Recorder, node: Node, results: list[Any]) -> Any:
             r.check_length(args[0], args[1])
             return args[0] + args[1]
     if name.partition(".")[0] in r.variables and _is_text(r, node):
-        return calls.call_shadowed(r, node, args)
+        return methods.call_shadowed(r, node, args)
     if not keywords:
         before, result = len(r.b.vars), calls.call(r, name, args, _NO_KEYWORDS)
         if type(result) is Var and result.slot >= before and not calls.of_language(name):
@@ -74,7 +74,7 @@ def _method(r: Recorder, node: Node, results: list[Any]) -> Any:
         return _append(r, r.nodes[node.args[0]], target, args)
     split = len(args) - len(keywords)
     named = dict(zip(keywords, args[split:], strict=True))
-    return calls.method(r, target, name, args[:split], named)
+    return methods.method(r, target, name, args[:split], named)
 
 
 def _append(r: Recorder, owner: Node, items: list[Any], args: Sequence[Any]) -> None:
@@ -86,7 +86,7 @@ def _append(r: Recorder, owner: Node, items: list[Any], args: Sequence[Any]) -> 
 
 
 def _attribute(r: Recorder, node: Node, results: list[Any]) -> Any:
-    return calls.attribute(results[node.args[0]], node.value)
+    return methods.attribute(results[node.args[0]], node.value)
 
 
 def _index(r: Recorder, node: Node, results: list[Any]) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.ops.promotion import promoted
 from gradwire_engine.polling import polled
 from gradwire_engine.program import RESULT, Block, Node, Program, Target
-from gradwire_engine.record import calls, composites, repeated_lines
+from gradwire_engine.record import calls, composites, methods, repeated_lines
 from gradwire_engine.record.call_cache import CallCache
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.language import CONSTANTS
@@ -138,6 +139,11 @@ class Recorder:
         raise InvalidProgram(
             "the program returns nothing", hint="end it with an expression, or ask for outputs"
         )
+
+    @cached_property
+    def libraries(self) -> tuple[bool, bool]:
+        """Whether the program has PyTorch's names, and whether another library's."""
+        return methods.libraries(self.program, self.variables)
 
     def lookup(self, name: str) -> Any:
         """The value that ``name`` is bound to: assigned, a variable, a constant, a function."""

@@ -1,5 +1,6 @@
 """Values and gradients are those that JAX, PyTorch and TensorFlow gave: see README.md."""
 
+import ast
 import json
 import re
 import runpy
@@ -21,6 +22,13 @@ TOLERANCE = 1e-9
 ANSWERS: dict[str, list[dict[str, Any]]] = {
     path.stem: json.loads(path.read_text()) for path in sorted(HERE.glob("*.json"))
 }
+#: Functions of which PyTorch's tensors have no method, or one of another form.
+NO_METHODS = frozenset(
+    "as_tensor atleast_2d atleast_3d block_diag bucketize cartesian_prod cdist celu combinations "
+    "complex constant_pad_nd conv1d conv2d cosine_similarity cumulative_trapezoid fill full_like "
+    "imag isin ones_like pairwise_distance pdist pixel_shuffle polar polygamma real rsub "
+    "searchsorted selu tensordot threshold trapezoid trapz view_as_real where zeros_like".split()
+)
 #: The cases by library and by the first letter of the function that is called first.
 CASES: dict[tuple[str, str], list[dict[str, Any]]] = {}
 for _library, _cases in ANSWERS.items():
@@ -46,9 +54,13 @@ def close(found: Any, expected: np.ndarray[Any, Any]) -> bool:
     return bool(np.allclose(found, expected, tolerance, tolerance * largest, equal_nan=True))
 
 
+def leaves_of(case: dict[str, Any]) -> dict[str, Leaf]:
+    return {name: Leaf(unpacked(v)) for name, v in case["variables"].items()}
+
+
 def differences(ask: Any, case: dict[str, Any]) -> list[str]:
     """The differences: the value, or the gradient of a variable."""
-    variables = {name: Leaf(unpacked(v)) for name, v in case["variables"].items()}
+    variables = leaves_of(case)
     value = unpacked(case["value"])
     found = np.asarray(ask.value(case["text"], variables))
     wrong = [] if close(found, value) else [f"value {found!r} instead of {value!r}"]
@@ -75,6 +87,28 @@ def test_answers_of(ask, library, initial):
             found = differences(ask, case)
             reason = EXCEPTIONS.get((library, case["text"]))
             assert bool(found) == bool(reason), found or f"does not differ: {reason}"
+
+
+def as_method(text: str) -> str | None:
+    """The same call of a function of PyTorch as a method of its first argument, if it is one."""
+    match ast.parse(text, mode="eval").body:
+        case ast.Call(
+            ast.Attribute(ast.Name("torch"), name), [ast.Name(tensor), *rest], keywords
+        ) if name not in NO_METHODS:
+            arguments = [*rest, *[f"{k.arg}={ast.unparse(k.value)}" for k in keywords]]
+            written = [part if isinstance(part, str) else ast.unparse(part) for part in arguments]
+            return f"{tensor}.{name}({', '.join(written)})"
+    return None
+
+
+@pytest.mark.parametrize("initial", sorted({i for library, i in CASES if library == "torch"}))
+def test_functions_of_pytorch_are_methods(ask, initial):
+    for case in CASES["torch", initial]:
+        text = as_method(case["text"])
+        if text is not None and ("torch", case["text"]) not in EXCEPTIONS:
+            with named(text):
+                found = ask.value(f"tensors = torch.pi\n{text}", leaves_of(case))
+                assert close(found, unpacked(case["value"]))
 
 
 @pytest.mark.parametrize("library", ["jax", "tensorflow", "torch"])

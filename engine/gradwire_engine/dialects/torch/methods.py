@@ -11,6 +11,7 @@ from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.windows import Windows
 from gradwire_engine.ops.axes import axis_of, integer, integers, lengths
 from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.elementwise import broadcast_shapes
 
 if TYPE_CHECKING:
@@ -39,6 +40,55 @@ def expand_as(b: Builder, input: Any, other: Any) -> Any:
 def view(b: Builder, input: Any, *shape: Static) -> Any:
     """The elements in row-major order with other lengths, one of them perhaps -1."""
     return recorded("reshape")(b, input, listed(shape))
+
+
+@TORCH.macro("Tensor.repeat")
+def repeat(b: Builder, input: Any, *sizes: Static) -> Any:
+    """The array as often one after the other as ``sizes`` says, along new leading axes too."""
+    x, counts = b.array(input), integers(listed(sizes), "sizes")
+    if len(counts) < x.ndim:
+        raise ShapeMismatch(f"repeat needs a count for each axis of {x.type}, got {counts}")
+    return recorded("tile")(b, x, counts)
+
+
+@TORCH.macro("Tensor.size")
+def size(b: Builder, input: Any, dim: Static = None) -> Any:
+    """Lengths of all axes, or of ``dim``, known while recording."""
+    x = b.array(input)
+    return x.shape if dim is None else x.shape[axis_of(dim, x.ndim, "size")]
+
+
+@TORCH.macro("Tensor.to")
+def to(
+    b: Builder,
+    input: Any,
+    *args: Any,
+    dtype: Static = None,
+    device: Any = None,
+    non_blocking: Any = False,
+    copy: Any = False,
+) -> Any:
+    """The elements as a dtype, or as that of another array; where they are is no matter here."""
+    for given in args:
+        if not isinstance(given, str | bool):
+            dtype = given.dtype if isinstance(given, Var) else given
+    return b.array(input) if dtype is None else recorded("astype")(b, input, dtype)
+
+
+def _new(b: Builder, input: Any, size: tuple[Any, ...], value: Any, dtype: Any) -> Any:
+    return recorded("full")(b, listed(size), value, dtype or b.array(input).dtype)
+
+
+@TORCH.macro("Tensor.new_zeros Tensor.new_empty")
+def new_zeros(b: Builder, input: Any, *size: Static, dtype: Static = None) -> Any:
+    """Zeros of the array's dtype."""
+    return _new(b, input, size, 0, dtype)
+
+
+@TORCH.macro("Tensor.new_ones")
+def new_ones(b: Builder, input: Any, *size: Static, dtype: Static = None) -> Any:
+    """Ones of the array's dtype."""
+    return _new(b, input, size, 1, dtype)
 
 
 @TORCH.macro("Tensor.sum_to_size")
