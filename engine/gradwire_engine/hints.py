@@ -42,12 +42,12 @@ _RENAMED: Mapping[str, str] = {
 #: Names that no program can have, and what to do instead.
 _ABSENT: Mapping[str, str] = {
     "backward": _GRADIENTS,
+    "block_until_ready": "leave it out: answers are complete",
     "device": _NO_DEVICE,
     "eval": "a program runs no text: write the expression itself",
     "exec": "a program runs no text: write the statements themselves",
     "input": _NO_INPUT,
     "grad_fn": _GRADIENTS,
-    "math": "names need no prefix: sqrt(x), pi",
     "numpy": "leave it out: arrays are NumPy's",
     "open": _NO_INPUT,
     "print": "name what you want to see in outputs",
@@ -87,6 +87,7 @@ _PARAMETERS: Mapping[str, str] = {
 }
 #: Parameters of other libraries that have no counterpart here.
 _NEEDLESS: Mapping[str, str] = {
+    "block_until_ready": "leave it out: answers are complete",
     "device": _NO_DEVICE,
     "inplace": "leave it out: functions return new arrays",
     "out": "leave it out: assign the result to a name",

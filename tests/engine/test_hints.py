@@ -14,7 +14,6 @@ MISTAKES = [
     ("E**x", "did you mean e?", "e**x"),
     ("X + 1", "did you mean x?", "x + 1"),
     ("true", "did you mean True?", "True"),
-    ("math.sqrt(x)", "names need no prefix", "sqrt(x)"),
     ("sum(m, dim=0)", "did you mean axis?", "sum(m, axis=0)"),
     ("np.sum(m, dim=0)", "did you mean axis?", "np.sum(m, axis=0)"),
     ("sum(m, axis=0, keepdim=True)", "did you mean keepdims?", "sum(m, axis=0, keepdims=True)"),

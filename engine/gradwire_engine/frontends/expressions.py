@@ -23,7 +23,8 @@ from gradwire_engine.program import (
 
 #: Roots of dotted names that choose a dialect, unless the text assigns them.
 PREFIXES = frozenset(
-    "np numpy jnp jax lax scipy special linalg fft random sparse tf torch torchdiffeq F".split()
+    "np numpy jnp jax lax scipy special linalg fft random sparse tf torch torchdiffeq F math "
+    "functools operator".split()
 )
 _IMPORT = ("an import", "names need none: sin, np.sin and scipy.special.erf are known")
 _SCOPE = "a function returns what it computes"

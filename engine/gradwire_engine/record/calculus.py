@@ -26,30 +26,40 @@ if TYPE_CHECKING:
 Rule = Callable[["Recorder", Any, Any], Any]
 
 
-def grad(r: Recorder, y: Any, x: Any = None) -> Any:
+def grad(
+    r: Recorder, y: Any, x: Any = None, *, argnums: Any = None, has_aux: Any = False
+) -> Any:
     """Gradient of the sum of ``y`` in the values that ``x`` names, in ``x``'s structure.
 
-    Of a function instead of a value: the function that gives its gradient in its first argument.
+    Of a function instead of a value: the function that gives its gradient in its first argument,
+    or in those of the numbers ``argnums``.  With ``has_aux`` the function gives a pair, of which
+    the second goes beside the gradient.
     """
-    return derivative(r, gradients, y, x)
+    return derivative(r, gradients, y, x, argnums, has_aux)
 
 
-def value_and_grad(r: Recorder, y: Any, x: Any = None) -> Any:
-    """``y`` and its gradient in ``x``, as a pair; of a function, the function that gives both."""
-    return derivative(r, lambda r, y, x: (y, gradients(r, y, x)), y, x)
+def value_and_grad(
+    r: Recorder, y: Any, x: Any = None, *, argnums: Any = None, has_aux: Any = False
+) -> Any:
+    """``y`` and its gradient in ``x``, as a pair; of a function as ``grad``."""
+    return derivative(r, _value_and_gradients, y, x, argnums, has_aux)
 
 
-def jacobian(r: Recorder, y: Any, x: Any = None) -> Any:
+def jacobian(
+    r: Recorder, y: Any, x: Any = None, *, argnums: Any = None, has_aux: Any = False
+) -> Any:
     """``∂ y / ∂ x`` of shape ``y.shape + x.shape``, in ``x``'s structure, as ``grad``."""
-    return derivative(r, _jacobians, y, x)
+    return derivative(r, _jacobians, y, x, argnums, has_aux)
 
 
-def hessian(r: Recorder, y: Any, x: Any = None) -> Any:
+def hessian(
+    r: Recorder, y: Any, x: Any = None, *, argnums: Any = None, has_aux: Any = False
+) -> Any:
     """Second derivatives of the sum of ``y`` in ``x``'s structure, twice nested; as ``grad``.
 
     Each has the shape ``a.shape + b.shape`` for two of the values that ``x`` names.
     """
-    return derivative(r, _hessians, y, x)
+    return derivative(r, _hessians, y, x, argnums, has_aux)
 
 
 def jvp(r: Recorder, y: Any, x: Any, v: Any) -> Any:
@@ -120,22 +130,53 @@ def _beside(r: Recorder, variables: Sequence[Var], v: Any) -> list[Var]:
     ]
 
 
-def derivative(r: Recorder, rule: Rule, y: Any, x: Any) -> Any:
+def derivative(
+    r: Recorder, rule: Rule, y: Any, x: Any, argnums: Any = None, has_aux: Any = False
+) -> Any:
     """Apply a rule to a value, or keep it for when a function is called."""
-    if isinstance(y, Closure | Operation | Transformed):
-        return Transformed(partial(_of_function, y, rule))
+    if is_function(y):
+        chosen = x if argnums is None else argnums
+        return Transformed(partial(_of_function, y, rule, chosen, r.truth(has_aux)))
     _check_named(r, x)
     return rule(r, y, x)
 
 
+def is_function(x: Any) -> bool:
+    """True for a function that is a value."""
+    return isinstance(x, Closure | Operation | Transformed)
+
+
 def _of_function(
-    function: Any, rule: Rule, r: Recorder, args: Sequence[Any], named: Mapping[str, Any]
+    function: Any,
+    rule: Rule,
+    argnums: Any,
+    has_aux: bool,
+    r: Recorder,
+    args: Sequence[Any],
+    named: Mapping[str, Any],
 ) -> Any:
-    """The derivative of ``function(*args)`` in the first argument."""
-    if not args:
+    """The derivative of ``function(*args)`` in the arguments of these numbers."""
+    several = isinstance(argnums, list | tuple)
+    places = [r.integer(n or 0) for n in (argnums if several else [argnums])]
+    if not all(-len(args) <= n < len(args) for n in places):
         raise BadArgument("the function needs the argument to differentiate in")
-    first = named_anew(r, args[0])
-    return rule(r, r.apply(function, [first, *args[1:]], named), first)
+    given = [*args]
+    for n in places:
+        given[n] = named_anew(r, given[n])
+    x = tuple([given[n] for n in places]) if several else given[places[0]]
+    y, aux = r.apply(function, given, named), None
+    if has_aux:
+        if not isinstance(y, list | tuple) or len(y) != 2:
+            raise BadArgument("with has_aux the function gives its value, and what goes beside it")
+        y, aux = y
+    found = rule(r, y, x)
+    if not has_aux:
+        return found
+    return ((y, aux), found[1]) if rule is _value_and_gradients else (found, aux)
+
+
+def _value_and_gradients(r: Recorder, y: Any, x: Any) -> tuple[Any, Any]:
+    return y, gradients(r, y, x)
 
 
 def _jacobians(r: Recorder, y: Any, x: Any) -> Any:

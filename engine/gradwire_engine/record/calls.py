@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,10 +30,12 @@ if TYPE_CHECKING:
 #: Prefixes under which the names are NumPy's and SciPy's own.
 _NUMPY = (
     *("np.", "numpy.", "jnp.", "jax.numpy.", "jax.scipy.special.", "jax.scipy.linalg."),
-    *("jax.scipy.", "jax.", "scipy.special.", "special.", "scipy.linalg.", "scipy."),
+    *("jax.scipy.", "jax.", "scipy.special.", "special.", "scipy.linalg.", "scipy.", "operator."),
 )
 #: Names that are not: NumPy's own draws have no key.
 _KEYLESS = ("np.random.", "numpy.random.")
+#: Before the names of constants of nature.
+_PHYSICAL = "scipy.constants."
 #: Python's types where a dtype is asked for.
 _PYTHON_TYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
 #: Operators that are words, so no functions to suggest.
@@ -69,6 +72,9 @@ def operation(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, A
 
 def constant(name: str) -> Any:
     """The constant that a prefixed name means, ``np.pi``, or ``MISSING``."""
+    if name.startswith(_PHYSICAL):
+        value = getattr(import_module("scipy.constants"), name.removeprefix(_PHYSICAL), None)
+        return value if isinstance(value, int | float) else MISSING
     if dialects.own(name) is None:
         return CONSTANTS.get(_plain(name), MISSING)
     return dialects.dtype(name) or CONSTANTS.get(name.partition(".")[2], MISSING)

@@ -17,8 +17,10 @@ from gradwire_engine.record.functions.jax import COUNTED_BY_JAX
 from gradwire_engine.record.functions.jax_control import CONTROL_BY_JAX
 from gradwire_engine.record.functions.loops import counted, passes_between, repeat
 from gradwire_engine.record.functions.numpy import COUNTED
+from gradwire_engine.record.functions.python import PYTHON
 from gradwire_engine.record.functions.tensorflow import COUNTED_BY_TENSORFLOW
 from gradwire_engine.record.functions.torch import COUNTED_BY_TORCH
+from gradwire_engine.record.functions.trees import TREES
 from gradwire_engine.record.linear_solvers import LINEAR_SOLVERS
 from gradwire_engine.record.odes import ODES
 from gradwire_engine.record.sequences import Counter, SideBySide
@@ -42,6 +44,7 @@ CONSTANTS: Mapping[str, Any] = {
     **DTYPES,
     "bool_": DTYPES["bool"],
     "double": DTYPES["float64"],
+    **{f"math.{name}": getattr(math, name) for name in ("e", "pi", "tau", "inf", "nan")},
 }
 
 
@@ -255,6 +258,8 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     "not_in": lambda r, x, items: not _in(r, x, items),
     "max": _extreme("max", "maximum"),
     "min": _extreme("min", "minimum"),
+    **PYTHON,
+    **TREES,
     **OF_ARRAYS,
     **CONTROL_BY_JAX,
     **COUNTED_BY_JAX,
@@ -270,10 +275,7 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     "jvp": calculus.jvp,
     "vjp": calculus.vjp,
     "hvp": calculus.hvp,
-    "jax.grad": calculus.grad,
-    "jax.value_and_grad": calculus.value_and_grad,
-    "jax.hessian": calculus.hessian,
-    **{f"jax.{name}": calculus.jacobian for name in ("jacobian", "jacrev", "jacfwd")},
+    "jax.jacobian": calculus.jacobian,
     **TRANSFORMATIONS,
     **SOLVERS,
     **ODES,

@@ -16,9 +16,19 @@ from gradwire_engine.ops.boundaries import CustomVjp, OptimizationBarrier, Rule,
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.constants import Item, StopGradient
 from gradwire_engine.ops.patterns import ARRAY, complete_pattern
-from gradwire_engine.record.calculus import gradients, leaves, named_anew, rebuild
+from gradwire_engine.record.calculus import (
+    grad,
+    gradients,
+    hessian,
+    is_function,
+    jacobian,
+    leaves,
+    named_anew,
+    rebuild,
+    value_and_grad,
+)
 from gradwire_engine.record.calculus import tangents as derivative_along
-from gradwire_engine.record.scope import Closure, Operation, Transformed
+from gradwire_engine.record.scope import Transformed
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -70,6 +80,56 @@ def _jvp_of_jax(r: Recorder, fun: Any, primals: Any, tangents: Any) -> list[Any]
     given = named_anew(r, list(r.iterate(primals)))
     value = r.apply(fun, given, {})
     return [value, derivative_along(r, value, given, tangents)]
+
+
+def _grad_of_torch(
+    r: Recorder,
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: Any = None,
+    create_graph: Any = False,
+    *,
+    allow_unused: Any = None,
+    materialize_grads: Any = False,
+) -> list[Any]:
+    """The gradients of ``outputs`` in each of ``inputs``, constants unless ``create_graph``.
+
+    Zeros where no path leads.  Raises: ``bad_argument`` for outputs of several elements without
+    ``grad_outputs``.
+    """
+    if grad_outputs is None and any(r.b.array(y).type.size != 1 for y in leaves(outputs)):
+        raise BadArgument("an output of several elements needs grad_outputs", hint="y.sum()")
+    found = gradients(r, outputs, inputs, grad_outputs)
+    listed = list(found) if isinstance(inputs, list | tuple) else [found]
+    return listed if r.truth(create_graph) else rebuild(listed, StopGradient())
+
+
+def _grad_and_value(r: Recorder, func: Any, argnums: Any = 0, has_aux: Any = False) -> Transformed:
+    """The function that gives the gradient of ``func``, and its value."""
+    both = value_and_grad(r, func, argnums=argnums, has_aux=has_aux)
+
+    def turned(r: Recorder, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        return tuple(r.apply(both, args, named)[::-1])
+
+    return Transformed(turned)
+
+
+def _at_inputs(transform: Callable[..., Any]) -> Callable[..., Any]:
+    def functional(r: Recorder, func: Any, inputs: Any, create_graph: Any = False) -> Any:
+        """The derivative of ``func`` at ``inputs``, one or several; constant by default."""
+        several = isinstance(inputs, list | tuple)
+        args = [*inputs] if several else [inputs]
+        argnums = tuple(range(len(args))) if several else 0
+        found = r.apply(transform(r, func, argnums=argnums), args, {})
+        return found if r.truth(create_graph) else rebuild(found, StopGradient())
+
+    return functional
+
+
+def _itself(r: Recorder, fun: Any, **options: Any) -> Any:
+    """``fun`` itself: every program is compiled."""
+    return fun
 
 
 def _checkpoint_of_torch(r: Recorder, function: Any, *args: Any) -> Any:
@@ -164,7 +224,7 @@ def _with_rule(
         raise BadArgument("a function with a derivative of its own takes arguments by position")
     found = r.apply(f, args, {})
     if backward is None:
-        if not (isinstance(found, list | tuple) and len(found) == 2 and _is_function(found[1])):
+        if not (isinstance(found, list | tuple) and len(found) == 2 and is_function(found[1])):
             raise BadArgument(
                 "the function gives no pair of its value and the function of its gradient",
                 hint="return it, or give the rule as second argument",
@@ -180,10 +240,6 @@ def _with_rule(
     items = iter(ruled(leaves(value), operands, lambda bars: rule(value, bars)))
     result = rebuild(value, lambda _: next(items))
     return result
-
-
-def _is_function(x: Any) -> bool:
-    return isinstance(x, Closure | Operation | Transformed)
 
 
 def _rule(
@@ -255,8 +311,20 @@ def _recomputed(f: Any, r: Recorder, args: Sequence[Any], named: Mapping[str, An
 TRANSFORMATIONS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("vmap", "jax.vmap"), vmap),
     **dict.fromkeys(("torch.vmap", "torch.func.vmap"), _vmap_of_torch),
-    "jax.vjp": _vjp_of_jax,
-    "jax.jvp": _jvp_of_jax,
+    **dict.fromkeys(("jax.vjp", "torch.func.vjp"), _vjp_of_jax),
+    **dict.fromkeys(("jax.jvp", "torch.func.jvp"), _jvp_of_jax),
+    **dict.fromkeys(("jax.jit", "jit", "tf.function", "torch.compile"), _itself),
+    "torch.autograd.grad": _grad_of_torch,
+    **dict.fromkeys(("torch.func.grad", "jax.grad"), grad),
+    "torch.func.grad_and_value": _grad_and_value,
+    "jax.value_and_grad": value_and_grad,
+    **dict.fromkeys(("torch.func.hessian", "jax.hessian"), hessian),
+    **dict.fromkeys(
+        [f"{of}.{name}" for of in ("jax", "torch.func") for name in ("jacrev", "jacfwd")],
+        jacobian,
+    ),
+    "torch.autograd.functional.jacobian": _at_inputs(jacobian),
+    "torch.autograd.functional.hessian": _at_inputs(hessian),
     **dict.fromkeys(("custom_gradient", "tf.custom_gradient"), custom_gradient),
     **dict.fromkeys(("checkpoint", "jax.checkpoint", "jax.remat", "tf.recompute_grad"), checkpoint),
     "torch.utils.checkpoint.checkpoint": _checkpoint_of_torch,
