@@ -8,7 +8,7 @@ kind           args                value                         blocks
 =============  ==================  ============================  ===========================
 literal                            number, bool, None, str, ...
 load                               name
-store          value               name, or nested tuple of names
+store          value               name, or nested tuple; ``*name``: the rest
 call           positional, named   (dotted name, named names)
 apply          callee, args        named names
 method         object, args        (name, named names)
@@ -46,7 +46,7 @@ from unicodedata import is_normalized, normalize
 from gradwire_engine.errors import Place
 from gradwire_engine.polling import unhurried
 
-#: A name, or names unpacked from a sequence.
+#: A name, or names unpacked from a sequence, of which one may take the rest: ``*name``.
 Target: TypeAlias = "str | tuple[Target, ...]"
 #: Names nested in lists and dicts, or None for the value of the last expression statement.
 Output: TypeAlias = Any
@@ -299,5 +299,5 @@ def output_names(output: Any) -> Iterator[str]:
 def flat_names(target: Target) -> list[str]:
     """The names of a target."""
     if isinstance(target, str):
-        return [target]
+        return [target.lstrip("*")]
     return [name for item in target for name in flat_names(item)]

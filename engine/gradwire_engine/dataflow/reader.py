@@ -188,12 +188,14 @@ class Reader:
                 if value.kind == "function":
                     value.group.label = f"function {target}"
             self.group.names[target] = value
-        elif isinstance(value, Items) and len(value.items) == len(target):
+        elif isinstance(value, Items) and len(value.items) == len(target) and not _stars(target):
             for name, item in zip(target, value.items, strict=True):
                 self.bind(name, item)
         else:
             for i, name in enumerate(target):
-                self.bind(name, self.operation(f"[{i}]", [(value, 0)]))
+                starred = isinstance(name, str) and name.startswith("*")
+                part = self.operation("[…]" if starred else f"[{i}]", [(value, 0)])
+                self.bind(name[1:] if starred else name, part)
 
     def vertex(self, value: Value) -> Vertex:
         """The vertex of a value, made where there is none yet."""
@@ -284,3 +286,7 @@ def _assigned(body: Block) -> Iterable[str]:
             if node.kind in ("store", "for"):
                 yield from flat_names(node.value)
             blocks.extend(node.blocks)
+
+
+def _stars(target: Target) -> bool:
+    return any(isinstance(name, str) and name.startswith("*") for name in target)

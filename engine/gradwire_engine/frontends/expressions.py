@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from gradwire_engine.answer import Poll
@@ -24,7 +25,7 @@ from gradwire_engine.program import (
 #: Roots of dotted names that choose a dialect, unless the text assigns them.
 PREFIXES = frozenset(
     "np numpy jnp jax lax scipy special linalg fft random sparse tf torch torchdiffeq F math "
-    "functools operator".split()
+    "functools itertools operator".split()
 )
 _IMPORT = ("an import", "names need none: sin, np.sin and scipy.special.erf are known")
 _SCOPE = "a function returns what it computes"
@@ -32,8 +33,8 @@ _TRY = ("try", "nothing is raised: decide with if, or choose with where(conditio
 _ASYNC = ("async", "nothing is awaited: call the function")
 _YIELD = ("yield", "append to a list and return it")
 _SET = ("a set", "use a list")
-_PARAMETERS = "parameters are positional, with or without defaults"
-_COMPREHENSION = ("this form of comprehension", "a comprehension has one for")
+_PARAMETERS = "parameters have names, with or without defaults"
+_COMPREHENSION = ("this form of comprehension", "nothing is awaited")
 #: The constructs that the language leaves out, as people call them, and what to do instead.
 ABSENT: dict[type[ast.AST], tuple[str, str]] = {
     ast.Import: _IMPORT,
@@ -58,7 +59,7 @@ ABSENT: dict[type[ast.AST], tuple[str, str]] = {
     ast.Await: _ASYNC,
     ast.Yield: _YIELD,
     ast.YieldFrom: _YIELD,
-    ast.Starred: ("a star", "write out the items one by one"),
+    ast.Starred: ("a star here", "write out the names one by one"),
     ast.Attribute: ("assigning to an attribute", "assign to a name"),
     ast.Subscript: ("assigning to this element", "assign to an element of a plain name"),
     ast.FunctionDef: ("this form of def", _PARAMETERS),
@@ -160,12 +161,16 @@ class ExpressionReader(Writer):
     def call(self, node: ast.Call) -> int:
         function, arguments = node.func, node.args
         names: tuple[str, ...] = ()
-        if node.keywords:
-            named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+        if node.keywords or any(type(argument) is ast.Starred for argument in arguments):
+            named = {keyword.arg or "**": keyword.value for keyword in node.keywords}
             if len(named) < len(node.keywords):
                 raise self.refused(node)
+            for i, argument in enumerate(arguments):
+                if isinstance(argument, ast.Starred):
+                    named[f"*{i}"] = argument.value
             names = tuple(sorted(named))
-            arguments = [*arguments, *[named[name] for name in names]]
+            plain = [argument for argument in arguments if not isinstance(argument, ast.Starred)]
+            arguments = [*plain, *[named[name] for name in names]]
         name = self._operation(function)
         if name is not None:
             numbers = tuple([self.expression(argument) for argument in arguments])
@@ -212,17 +217,49 @@ class ExpressionReader(Writer):
         return self.write(at(node), "slice", tuple(numbers))
 
     def sequence(self, node: ast.List | ast.Tuple) -> int:
+        if any(isinstance(item, ast.Starred) for item in node.elts):
+            return self._joined(node)
         kind = "list" if isinstance(node, ast.List) else "tuple"
         return self.write(
             at(node), kind, tuple([self.expression(item) for item in polled(node.elts, self.poll)])
         )
 
+    def _joined(self, node: ast.List | ast.Tuple) -> int:
+        """The items and the sequences with a star, one after the other."""
+        parts: list[int] = []
+        for starred, items in groupby(node.elts, lambda item: isinstance(item, ast.Starred)):
+            if starred:
+                parts += [self.expression(item.value) for item in items]  # type: ignore[attr-defined]
+            else:
+                parts.append(self.expression(ast.copy_location(ast.List([*items]), node)))
+        joined = self.call_operation("itertools.chain", parts, node)
+        return (
+            joined if isinstance(node, ast.List) else self.call_operation("tuple", [joined], node)
+        )
+
     def dictionary(self, node: ast.Dict) -> int:
+        if None in node.keys:
+            return self._merged(node)
         keys = tuple([k.value if isinstance(k, ast.Constant) else None for k in node.keys])
         if not all(isinstance(key, str) for key in keys):
             raise self.refused(node)
         values = [self.expression(value) for value in node.values]
         return self.write(at(node), "dict", tuple(values), keys)
+
+    def _merged(self, node: ast.Dict) -> int:
+        """The members, and those of the dicts with two stars, later ones instead of earlier."""
+        items = zip(node.keys, node.values, strict=True)
+        parts: list[int] = []
+        for starred, members in groupby(items, lambda item: item[0] is None):
+            if starred:
+                parts += [self.expression(value) for _, value in members]
+            else:
+                keys, values = zip(*members, strict=True)
+                parts.append(self.dictionary(ast.copy_location(ast.Dict([*keys], [*values]), node)))
+        merged = parts[0] if len(parts) > 1 else self.call_operation("dict", parts, node)
+        for part in parts[1:]:
+            merged = self.call_operation("bitwise_or", [merged, part], node)
+        return merged
 
     def anonymous(self, node: ast.Lambda) -> int:
         defaults, names = self.parameters(node.args, node)
@@ -234,19 +271,27 @@ class ExpressionReader(Writer):
         self, spec: ast.arguments, node: ast.AST
     ) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """The defaults, written, and the names of a function's parameters."""
-        if spec.vararg or spec.kwarg or spec.kwonlyargs:
+        given = [default for default in spec.kw_defaults if default is not None]
+        if spec.vararg or spec.kwarg or (spec.defaults and len(given) < len(spec.kwonlyargs)):
             raise self.refused(node)
-        defaults = tuple([self.expression(default) for default in spec.defaults])
-        names = tuple([a.arg for a in (*spec.posonlyargs, *spec.args)])
+        defaults = tuple([self.expression(default) for default in (*spec.defaults, *given)])
+        required = [a for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is None]
+        named = [*required, *[a for a in spec.kwonlyargs if a not in required]]
+        names = tuple([a.arg for a in (*spec.posonlyargs, *spec.args, *named)])
         if len(set(names)) < len(names):
             raise self.refused(node, "parameters have names of their own")
         self.assigned.update(names)
         return defaults, names
 
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> int:
-        if len(node.generators) != 1 or node.generators[0].is_async:
+        generator, *inner = node.generators
+        if generator.is_async:
             raise self.refused(node)
-        (generator,) = node.generators
+        if inner:  # lists in a list, one after the other
+            nested = ast.copy_location(ast.ListComp(node.elt, inner), node)
+            outer = ast.copy_location(ast.ListComp(nested, [generator]), node)
+            every = self.comprehension(outer)
+            return self.call_operation("itertools.chain.from_iterable", [every], node)
         iterable = self.expression(generator.iter)
         names = self.target(generator.target)
         self.assigned.update(flat_names(names))
@@ -268,7 +313,11 @@ class ExpressionReader(Writer):
         if isinstance(node, ast.Name):
             return node.id
         if isinstance(node, ast.Tuple | ast.List):
+            if sum(isinstance(item, ast.Starred) for item in node.elts) > 1:
+                raise self.refused(node, "one name takes the rest")
             return tuple([self.target(item) for item in node.elts])
+        if isinstance(node, ast.Starred) and isinstance(node.value, ast.Name):
+            return f"*{node.value.id}"
         raise self.refused(node, "assign to a name")
 
     def call_operation(self, name: str, args: Sequence[int], node: ast.AST) -> int:

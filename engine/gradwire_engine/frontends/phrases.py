@@ -88,15 +88,15 @@ class ExpressionPrinter:
         return bracketed(found, least)
 
     def _listed(self, numbers: Sequence[int], names: Sequence[str] = ()) -> list[str]:
-        """Texts with commas between, the last of them named."""
+        """Texts with commas between, the last of them named, those with stars at their places."""
         unnamed = len(numbers) - len(names)
-        pieces: list[str] = []
-        for i, number in enumerate(numbers):
-            pieces.append(", " if i else "")
-            if i >= unnamed:
-                pieces.append(f"{names[i - unnamed]}=")
-            pieces += self.take(number)
-        return pieces
+        parts = [self.take(number) for number in numbers[:unnamed]]
+        named = dict(zip(names, numbers[unnamed:], strict=True))
+        for place in sorted(int(name[1:]) for name in names if name[0] == "*" and name != "**"):
+            parts.insert(place, ["*", *self.take(named.pop(f"*{place}"))])
+        for name, number in named.items():
+            parts.append([name if name == "**" else f"{name}=", *self.take(number)])
+        return [piece for i, part in enumerate(parts) for piece in ([", "] if i else []) + part]
 
     def literal(self, number: int, node: Node) -> None:
         text = spelled(node.value)

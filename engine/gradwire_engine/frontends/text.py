@@ -128,7 +128,9 @@ class _Reader(ExpressionReader):
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             return  # a docstring
         value = self.expression(node.value)
-        if not self._functions and not _changes_something(node.value):
+        if (name := _sorted_in_place(node.value)) is not None:
+            self.bind(ast.copy_location(ast.Name(name), node), value)
+        elif not self._functions and not _changes_something(node.value):
             self.write(at(node), "store", (value,), RESULT)
             self._output, self._has_expression = RESULT, True
 
@@ -192,8 +194,6 @@ class _Reader(ExpressionReader):
         return block
 
     def define(self, node: ast.FunctionDef) -> None:
-        if node.decorator_list:
-            raise self.refused(node, "decorators are not part of the language")
         defaults, names = self.parameters(node.args, node)
         loops, self._loops = self._loops, 0
         self._functions += 1
@@ -202,6 +202,10 @@ class _Reader(ExpressionReader):
         self._loops = loops
         function = self.write(at(node), "function", defaults, names, (body,))
         self.write(at(node), "store", (function,), node.name)
+        for decorator in reversed(node.decorator_list):  # f = decorator(f)
+            name = ast.copy_location(ast.Name(node.name), decorator)
+            call = ast.copy_location(ast.Call(decorator, [name], []), decorator)
+            self.write(at(node), "store", (self.expression(call),), node.name)
 
     def body_of(self, node: ast.FunctionDef) -> Block:
         """The block of a function that nothing is around."""
@@ -257,6 +261,8 @@ def _bound_names(body: Sequence[ast.stmt]) -> Iterator[str]:
             pending += getattr(node, "orelse", [])
         while targets:
             target = targets.pop()
+            if isinstance(target, ast.Starred):
+                target = target.value
             if isinstance(target, ast.Name):
                 yield target.id
             elif isinstance(target, ast.Tuple | ast.List):
@@ -279,7 +285,15 @@ def _names_in(node: ast.expr | None) -> Output:
 
 
 def _as_output(names: Target) -> Output:
-    return names if isinstance(names, str) else [_as_output(n) for n in names]
+    return names.lstrip("*") if isinstance(names, str) else [_as_output(n) for n in names]
+
+
+def _sorted_in_place(node: ast.expr) -> str | None:
+    """The name of the array that an expression statement sorts in place, as NumPy's method does."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Name(name), "sort")) if name not in PREFIXES:
+            return name
+    return None
 
 
 def _changes_something(node: ast.expr) -> bool:

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 Rule = Callable[["Recorder", Any, Any], Any]
 
 
-def grad(
-    r: Recorder, y: Any, x: Any = None, *, argnums: Any = None, has_aux: Any = False
-) -> Any:
+def grad(r: Recorder, y: Any, x: Any = None, *, argnums: Any = None, has_aux: Any = False) -> Any:
     """Gradient of the sum of ``y`` in the values that ``x`` names, in ``x``'s structure.
 
     Of a function instead of a value: the function that gives its gradient in its first argument,

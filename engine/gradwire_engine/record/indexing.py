@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def read(r: Recorder, target: Any, items: list[Any]) -> Any:
-    """``target[items]``."""
+    """``target[items]``; a tuple alone is its items, as in NumPy."""
+    if len(items) == 1 and type(items[0]) is tuple and isinstance(target, Var | At):
+        items = [*items[0]]
     if isinstance(target, At):
         return Place(target.array, *_pattern(r, target.array, items))
     if isinstance(target, Var):
@@ -49,6 +51,8 @@ def read(r: Recorder, target: Any, items: list[Any]) -> Any:
 
 def write(r: Recorder, target: Any, items: list[Any], value: Any) -> Any:
     """``target`` with ``target[items]`` replaced by ``value``, as a new value."""
+    if len(items) == 1 and type(items[0]) is tuple and isinstance(target, Var):
+        items = [*items[0]]
     if isinstance(target, list):
         if len(items) != 1:
             raise BadArgument(f"a list takes one index, got {len(items)}")
@@ -58,6 +62,10 @@ def write(r: Recorder, target: Any, items: list[Any], value: Any) -> Any:
             raise BadArgument(f"index {index} is out of range for a list of length {len(target)}")
         copied[index] = value
         return copied
+    if type(target) is dict:
+        if len(items) != 1 or not isinstance(items[0], int | str):
+            raise BadArgument("members of a nested variable have names")
+        return {**target, str(items[0]): value}
     if not isinstance(target, Var):
         raise BadArgument(f"{describe(target)} has no elements to assign to")
     pattern, arrays = _pattern(r, target, items)
@@ -67,7 +75,7 @@ def write(r: Recorder, target: Any, items: list[Any], value: Any) -> Any:
     return SetItem(pattern)(target, new, *arrays)
 
 
-def nonzero(r: Recorder, mask: Any) -> list[Var]:
+def nonzero(r: Recorder, mask: Any) -> tuple[Var, ...]:
     """Indices of the true elements, an array for each axis; their count is decided now."""
     x = r.b.array(mask)
     if x.dtype.kind != "b":
@@ -75,7 +83,7 @@ def nonzero(r: Recorder, mask: Any) -> list[Var]:
     true = PRIMITIVES["sum"](tuple(range(x.ndim)))(r.b.cast(x, _int64()))
     count = r.concrete.integer(true)
     found = NonzeroIndices(count)(x)
-    return [GetItem((axis, FULL))(found) for axis in range(x.ndim)]
+    return tuple([GetItem((axis, FULL))(found) for axis in range(x.ndim)])
 
 
 def _member(target: dict[str, Any], item: Any) -> Any:

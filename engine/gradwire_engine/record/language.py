@@ -197,7 +197,7 @@ def _where(r: Recorder, condition: Any, *values: Any) -> Any:
     return r.operation("where", condition, *values)
 
 
-def _nonzero(r: Recorder, x: Any) -> list[Var]:
+def _nonzero(r: Recorder, x: Any) -> tuple[Var, ...]:
     """Indices of the elements that are not zero, an array for each axis."""
     return indexing.nonzero(r, x)
 

@@ -219,21 +219,18 @@ def _methods() -> list[str]:
     return sorted({*_OF_NUMPY, *[name for name in names if _of_torch(name)]})
 
 
-def call_shadowed(r: Recorder, node: Node, args: Sequence[Any]) -> Any:
+def call_shadowed(r: Recorder, dotted: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """A call in source text whose first name is a variable: of a method, or a mistake."""
-    dotted, keywords = node.value
-    split = len(args) - len(keywords)
-    named = dict(zip(keywords, args[split:], strict=True))
     root, *path = dotted.split(".")
     if not path:
         if dotted in _OPERATORS:
-            return call(r, dotted, args[:split], named)
+            return call(r, dotted, args, named)
         hint = f"is a * missing? an element is written {root[:40]}[0]"
         raise BadArgument(f"'{root[:40]}' is a variable here and cannot be called", hint=hint)
     target = r.lookup(root)
     for part in path[:-1]:
         target = attribute(target, part)
-    return method(r, target, path[-1], args[:split], named)
+    return method(r, target, path[-1], args, named)
 
 
 def attribute(target: Any, name: str) -> Any:

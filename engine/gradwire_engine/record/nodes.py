@@ -45,16 +45,36 @@ def _call(r: Recorder, node: Node, results: list[Any]) -> Any:
         if name == "add" and _are_lists(args):
             r.check_length(args[0], args[1])
             return args[0] + args[1]
+        if name == "bitwise_or" and all(type(arg) is dict for arg in args):
+            return args[0] | args[1]
     if name.partition(".")[0] in r.variables and _is_text(r, node):
-        return methods.call_shadowed(r, node, args)
+        return methods.call_shadowed(r, name, *_given(r, args, keywords))
     if not keywords:
         before, result = len(r.b.vars), calls.call(r, name, args, _NO_KEYWORDS)
         if type(result) is Var and result.slot >= before and not calls.of_language(name):
             r.call_cache.learn(node.value, args, result)
         return result
-    split = len(args) - len(keywords)
-    named = dict(zip(keywords, args[split:], strict=True))
-    return calls.call(r, name, args[:split], named)
+    given, named = _given(r, args, keywords)
+    return calls.call(r, name, given, named)
+
+
+def _given(
+    r: Recorder, values: Sequence[Any], keywords: Sequence[str]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call by position and by name, those with stars spread."""
+    split = len(values) - len(keywords)
+    args, named = [*values[:split]], dict(zip(keywords, values[split:], strict=True))
+    if not keywords or keywords[0][0] != "*":
+        return args, named
+    members = named.pop("**", {})
+    if not isinstance(members, dict) or not named.keys().isdisjoint(members):
+        raise BadArgument("two stars spread a dict whose members are no arguments already")
+    stars = {int(key[1:]): named.pop(key) for key in keywords if key[1:].isdigit()}
+    plain = iter(args)
+    spread = [
+        [*r.items(stars[i])] if i in stars else [next(plain)] for i in range(split + len(stars))
+    ]
+    return [item for part in spread for item in part], named | members
 
 
 def _is_text(r: Recorder, node: Node) -> bool:
@@ -62,9 +82,8 @@ def _is_text(r: Recorder, node: Node) -> bool:
 
 
 def _apply(r: Recorder, node: Node, results: list[Any]) -> Any:
-    function, *args = [results[i] for i in node.args]
-    split = len(args) - len(node.value)
-    return r.apply(function, args[:split], dict(zip(node.value, args[split:], strict=True)))
+    function, *values = [results[i] for i in node.args]
+    return r.apply(function, *_given(r, values, node.value))
 
 
 def _method(r: Recorder, node: Node, results: list[Any]) -> Any:
@@ -72,9 +91,7 @@ def _method(r: Recorder, node: Node, results: list[Any]) -> Any:
     name, keywords = node.value
     if name == "append" and isinstance(target, list):
         return _append(r, r.nodes[node.args[0]], target, args)
-    split = len(args) - len(keywords)
-    named = dict(zip(keywords, args[split:], strict=True))
-    return methods.method(r, target, name, args[:split], named)
+    return methods.method(r, target, name, *_given(r, args, keywords))
 
 
 def _append(r: Recorder, owner: Node, items: list[Any], args: Sequence[Any]) -> None:

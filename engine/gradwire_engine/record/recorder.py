@@ -264,6 +264,12 @@ class Recorder:
             self.scope.names[target] = value
             return
         items = self.iterate(value)
+        for i, name in enumerate(target):
+            if isinstance(name, str) and name[0] == "*" and len(items) >= len(target) - 1:
+                rest = len(items) - len(target) + 1
+                every = list(items)
+                items = [*every[:i], every[i : i + rest], *every[i + rest :]]
+                target = (*target[:i], name[1:], *target[i + 1 :])
         if len(items) != len(target):
             raise BadArgument(f"{len(target)} names for {len(items)} items")
         for name, item in zip(target, items, strict=True):

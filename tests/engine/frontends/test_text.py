@@ -71,7 +71,7 @@ def test_the_id_is_the_same_everywhere():
         ("x +", 1, 4),
         ("x\n\nimport os", 3, 1),
         ("y = x\nz = [a async for a in y]", 2, 5),
-        ("y = f(*x)", 1, 7),
+        ("y = f(**x, **x)", 1, 5),
         ("x.y = 2", 1, 1),
         ("a.b[0] = 2", 1, 1),
         ("break", 1, 1),

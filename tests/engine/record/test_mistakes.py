@@ -40,8 +40,8 @@ MISTAKES = [
     ("x[v / 2]", errors.BadArgument, "an integer is needed", "send v"),
     ("layer.weight = 3", errors.ProgramSyntaxError, "an attribute", "assign to a name"),
     ("x[0][1] = 3", errors.ProgramSyntaxError, "this element", "a plain name"),
-    ("def f(*a): return a", errors.ProgramSyntaxError, "this form of def", "positional"),
-    ("sin(*v)", errors.ProgramSyntaxError, "a star", "one by one"),
+    ("def f(*a): return a", errors.ProgramSyntaxError, "this form of def", "have names"),
+    ("y, (*z.T,) = v", errors.ProgramSyntaxError, "a star here", "assign to a name"),
     ("[layer] + s", errors.BadArgument, "not a list of numbers", None),
     ("qqq", errors.UnknownName, "'qqq'", "send it in variables, or assign it first"),
     ("v.sum", errors.BadArgument, "no attribute 'sum'", "call it: .sum()"),
@@ -88,11 +88,11 @@ LEFT_OUT = [
     "try: y = s\nfinally: y = 1", "try: y = s\nexcept* A: y = 1", "with s: pass", "global s",
     "def f():\n  nonlocal s", "f'{s}'", "{s, s}", "{y for y in v}", "(y := s)",
     "match s:\n  case 1: y = 1", "async def f(): pass", "async for y in v: pass",
-    "async with s: pass", "await s", "yield s", "yield from v", "[*v]", "y, *z = v",
+    "async with s: pass", "await s", "yield s", "yield from v", "*y, *z = v",
     "layer.weight = 1", "layer.w[0] = 1", "v[0], v[1] = v", "def f(*a): return a",
-    "def f(*, a): return a", "lambda **a: a", "sin(**layer)", "{**layer}", "{1: s}",
-    "[x * y for x in v for y in v]", "{y: x for x in v for y in v}", "b'x'", "y: float",
-    "@jit\ndef f(): return s", "break", "continue",
+    "def f(s=1, *, a): return a", "lambda **a: a", "sin(**layer, **layer)", "{1: s}",
+    "b'x'", "y: float",
+    "break", "continue",
 ]  # fmt: skip
 
 

@@ -1,6 +1,9 @@
 """Record what a library gives for its cases: ``python record.py torch|jax|tensorflow``."""
 
+import functools
 import json
+import math
+import operator
 import runpy
 import sys
 from pathlib import Path
@@ -36,6 +39,14 @@ def differentiable(array: np.ndarray) -> bool:
     return array.dtype.kind in "fc"
 
 
+def evaluated(text: str, names: dict[str, Any]) -> Any:
+    """The value of the last line, an expression, after those before it."""
+    before, _, last = text.rpartition("\n")
+    scope = {"math": math, "functools": functools, "operator": operator} | names
+    exec(before, scope)
+    return eval(last, scope)
+
+
 def by_torch(text: str, variables: dict[str, np.ndarray]) -> tuple[Any, dict[str, Any]]:
     """PyTorch's result and gradients."""
     import torch
@@ -45,7 +56,7 @@ def by_torch(text: str, variables: dict[str, np.ndarray]) -> tuple[Any, dict[str
     given = {name: torch.tensor(value) for name, value in variables.items()}
     for name, value in variables.items():
         given[name].requires_grad_(differentiable(value))
-    result = torch.as_tensor(eval(text, names | given))
+    result = torch.as_tensor(evaluated(text, names | given))
     value = result.detach().resolve_conj().resolve_neg().numpy()
     gradients: dict[str, Any] = {}
     if differentiable(value) and result.requires_grad:
@@ -62,6 +73,7 @@ def by_torch(text: str, variables: dict[str, np.ndarray]) -> tuple[Any, dict[str
 def by_jax(text: str, variables: dict[str, np.ndarray]) -> tuple[Any, dict[str, Any]]:
     """JAX's result and gradients, which it gives conjugated."""
     import jax
+    import jax.flatten_util
     import jax.scipy
     from jax import lax
     from jax import numpy as jnp
@@ -72,7 +84,7 @@ def by_jax(text: str, variables: dict[str, np.ndarray]) -> tuple[Any, dict[str, 
     fixed = {name: jnp.asarray(v) for name, v in variables.items() if name not in moving}
 
     def result(given: Any) -> Any:
-        return jnp.asarray(eval(text, names | fixed | given))
+        return jnp.asarray(evaluated(text, names | fixed | given))
 
     value = np.asarray(result(moving))
     if not differentiable(value) or not moving:
@@ -91,7 +103,7 @@ def by_tensorflow(text: str, variables: dict[str, np.ndarray]) -> tuple[Any, dic
         for name, value in variables.items():
             if differentiable(value):
                 tape.watch(given[name])
-        result = tf.convert_to_tensor(eval(text, {"tf": tf, "np": np} | given))
+        result = tf.convert_to_tensor(evaluated(text, {"tf": tf, "np": np} | given))
         value = result.numpy()
         if not differentiable(np.asarray(value)):
             return value, {}

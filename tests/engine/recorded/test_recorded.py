@@ -34,7 +34,8 @@ CASES: dict[tuple[str, str], list[dict[str, Any]]] = {}
 for _library, _cases in ANSWERS.items():
     for _case in _cases:
         _called = re.search(r"((?:\w+\.)*\w)\w*(?=\()", _case["text"])
-        CASES.setdefault((_library, _called[1] if _called else "no call"), []).append(_case)
+        _group = "a program" if "\n" in _case["text"] else _called[1] if _called else "no call"
+        CASES.setdefault((_library, _group), []).append(_case)
 
 
 def unpacked(packed: dict[str, Any]) -> np.ndarray[Any, Any]:
@@ -67,7 +68,8 @@ def differences(ask: Any, case: dict[str, Any]) -> list[str]:
     if found.dtype != value.dtype:
         wrong.append(f"dtype {found.dtype} instead of {value.dtype}")
     if case["gradients"] and not wrong:
-        program = f"sum(real(conj(seed) * ({case['text']})))"
+        before, _, last = case["text"].rpartition("\n")
+        program = f"{before}\nsum(real(conj(seed) * ({last})))"
         given = variables | {"seed": Leaf(seed_like(value))}
         gradients = ask.gradients(program, given, sources=[*case["gradients"]])
         for name, gradient in zip(case["gradients"], gradients, strict=True):
@@ -91,12 +93,12 @@ def test_answers_of(ask, library, initial):
 
 def as_method(text: str) -> str | None:
     """The same call of a function of PyTorch as a method of its first argument, if it is one."""
-    match ast.parse(text, mode="eval").body:
+    match ast.parse(text, mode="eval").body if "\n" not in text else None:
         case ast.Call(
             ast.Attribute(ast.Name("torch"), name), [ast.Name(tensor), *rest], keywords
         ) if name not in NO_METHODS:
-            arguments = [*rest, *[f"{k.arg}={ast.unparse(k.value)}" for k in keywords]]
-            written = [part if isinstance(part, str) else ast.unparse(part) for part in arguments]
+            written = [ast.unparse(argument) for argument in rest]
+            written += [f"{k.arg}={ast.unparse(k.value)}" for k in keywords]
             return f"{tensor}.{name}({', '.join(written)})"
     return None
 

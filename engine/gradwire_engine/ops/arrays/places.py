@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
 
-def _triangle(b: Builder, n: Any, k: Any, m: Any, *, lower: bool) -> list[Var]:
+def _triangle(b: Builder, n: Any, k: Any, m: Any, *, lower: bool) -> tuple[Var, Var]:
     rows, columns = lengths((n, n if m is None else m), "n and m")
     offset = nearest_offset(integer(k, "k"), (rows, columns))
     b.afford(ArrayType(DTYPES["int64"], (4, rows)))
@@ -33,28 +33,28 @@ def _triangle(b: Builder, n: Any, k: Any, m: Any, *, lower: bool) -> list[Var]:
         own = row(at)
         return at - totals[own] + (ends[own] if lower else columns)
 
-    return [b.table(shape, row), b.table(shape, column)]
+    return b.table(shape, row), b.table(shape, column)
 
 
 @macro("tril_indices", differentiable=False)
 def tril_indices(b: Builder, n: Static, k: Static = 0, m: Static = None) -> Any:
-    """A list of the rows and the columns of what ``tril`` keeps of an ``n`` by ``m`` matrix."""
+    """A tuple of the rows and the columns of what ``tril`` keeps of an ``n`` by ``m`` matrix."""
     return _triangle(b, n, k, m, lower=True)
 
 
 @macro("triu_indices", differentiable=False)
 def triu_indices(b: Builder, n: Static, k: Static = 0, m: Static = None) -> Any:
-    """A list of the rows and the columns of what ``triu`` keeps of an ``n`` by ``m`` matrix."""
+    """A tuple of the rows and the columns of what ``triu`` keeps of an ``n`` by ``m`` matrix."""
     return _triangle(b, n, k, m, lower=False)
 
 
 @macro("diag_indices", differentiable=False)
 def diag_indices(b: Builder, n: Static, ndim: Static = 2) -> Any:
-    """A list of ``ndim`` equal arrays: the indices along the diagonal of a cube of side ``n``."""
+    """A tuple of ``ndim`` equal arrays: the indices along the diagonal of a cube of side ``n``."""
     side, axes = lengths((n, ndim), "n and ndim")
     if axes > b.limits.instructions:
-        raise OverBudget(f"diag_indices would be a list of {axes} arrays")
-    return [b.numbers(side)] * axes
+        raise OverBudget(f"diag_indices would be a tuple of {axes} arrays")
+    return (b.numbers(side),) * axes
 
 
 @macro("indices", differentiable=False)
@@ -69,12 +69,14 @@ def indices(b: Builder, dimensions: Static) -> Any:
 
 @macro("ix_", differentiable=False)
 def ix_(b: Builder, *args: Any) -> Any:
-    """A list of index vectors, each along an axis of its own, that take every combination."""
+    """A tuple of index vectors, each along an axis of its own, that take every combination."""
     vectors = [b.array(x) for x in args]
     if any(v.ndim != 1 or v.dtype.kind not in "iu" for v in vectors):
         raise DtypeMismatch("ix_ needs vectors of integers", hint="nonzero makes them of masks")
     count = len(vectors)
-    return [
-        reshape(v, tuple([v.shape[0] if i == axis else 1 for i in range(count)]))
-        for axis, v in enumerate(vectors)
-    ]
+    return tuple(
+        [
+            reshape(v, tuple([v.shape[0] if i == axis else 1 for i in range(count)]))
+            for axis, v in enumerate(vectors)
+        ]
+    )

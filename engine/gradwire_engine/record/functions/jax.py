@@ -24,9 +24,9 @@ def _sized(r: Recorder, x: Var, size: Any, filler: Any) -> Var:
     return kept
 
 
-def _nonzero(r: Recorder, a: Any, *, size: Any = None, fill_value: Any = None) -> list[Var]:
+def _nonzero(r: Recorder, a: Any, *, size: Any = None, fill_value: Any = None) -> tuple[Var, ...]:
     """Indices of the elements that are not zero, an array for each axis, of length ``size``."""
-    return [_sized(r, index, size, fill_value) for index in nonzero(r, a)]
+    return tuple([_sized(r, index, size, fill_value) for index in nonzero(r, a)])
 
 
 def _where(

@@ -54,6 +54,18 @@ def _tuple(r: Recorder, iterable: Any = ()) -> tuple[Any, ...]:
     return tuple(r.items(iterable))
 
 
+def _chain(r: Recorder, *iterables: Any) -> list[Any]:
+    """A list of the items of all, one after the other."""
+    items = [item for iterable in iterables for item in r.items(iterable)]
+    r.check_length(items)
+    return items
+
+
+def _chain_from(r: Recorder, iterable: Any) -> list[Any]:
+    """A list of the items of all that ``iterable`` has, one after the other."""
+    return _chain(r, *r.items(iterable))
+
+
 def _sorted(r: Recorder, iterable: Any, *, reverse: Any = False) -> Any:
     """The items in rising order, or in falling: a list of those known, else an array."""
     items, falling = r.items(iterable), r.truth(reverse)
@@ -132,6 +144,8 @@ PYTHON: dict[str, Callable[..., Any]] = {
     "reversed": _reversed,
     "sorted": _sorted,
     "tuple": _tuple,
+    "itertools.chain": _chain,
+    "itertools.chain.from_iterable": _chain_from,
     "math.floor": _floor,
     "math.ceil": _ceil,
     "math.trunc": _trunc,

@@ -95,7 +95,7 @@ def _ordered(tree: Any) -> Any:
     return tree
 
 
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "map": _map,
     "leaves": _leaves,
     "flatten": _flatten,

@@ -66,7 +66,8 @@ def expressions(line):
 
 def named(text):
     """The variables that an expression names."""
-    names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    names = {node.id for node in found} - {n.id for n in found if isinstance(n.ctx, ast.Store)}
     return {name: value for name, value in VARIABLES.items() if name in names}
 
 
@@ -77,3 +78,6 @@ LINES = [
 ]
 #: Each an expression and its variables.
 CASES = [(text, named(text)) for line in LINES for text in expressions(line)]
+#: Programs, the last line of each an expression.
+PROGRAMS = Path(__file__).with_suffix(".programs.txt").read_text().strip().split("\n\n")
+CASES += [(text, named(text)) for text in PROGRAMS]

@@ -159,9 +159,13 @@ TEXTS += [line for line in LINES if line and not line.startswith("#")]
 
 
 def variables_of(text):
-    names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    names = {node.id for node in found} - {n.id for n in found if isinstance(n.ctx, ast.Store)}
     return {name: value for name, value in VARIABLES.items() if name in names}
 
 
 #: Each an expression and its variables.
 CASES = [(text, variables_of(text)) for text in dict.fromkeys(TEXTS)]
+#: Programs, the last line of each an expression.
+PROGRAMS = Path(__file__).with_suffix(".programs.txt").read_text().strip().split("\n\n")
+CASES += [(text, variables_of(text)) for text in PROGRAMS]
