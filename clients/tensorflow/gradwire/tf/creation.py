@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from gradwire.tf import dtypes, static
 from gradwire.tf.arrays import expand_dims
 from gradwire.tf.conversion import convert_to_tensor, filled, tensor_of
-from gradwire.tf.dtypes import as_dtype
+from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import invalid
 from gradwire.tf.joining import concat
 from gradwire.tf.operations.arrays import broadcast_to
@@ -90,18 +91,13 @@ def range(
 ) -> Tensor:
     """Numbers from ``start`` to before ``limit`` in steps of ``delta``; from 0 if one is given."""
     bounds = (0, start, delta) if limit is None else (start, limit, delta)
-    arrays = [static.array(bound) for bound in bounds]
-    if dtype is not None:
-        kind = as_dtype(dtype)
-    else:
-        order = ("int32", "int64", "float32", "float64")
-        kinds = [dtypes.of_numpy(array.dtype).name for array in arrays]
-        known = [order.index(each) for each in kinds if each in order]
-        kind = as_dtype(order[max(known)]) if len(known) == len(kinds) else as_dtype(kinds[1])
+    wanted = None if dtype is None else as_dtype(dtype)
+    arrays = [_bound(each, wanted) for each in bounds]
+    kind = _widest(arrays) if wanted is None else wanted
     first, last, step = (array.astype(kind.storage)[()] for array in arrays)
     if step == 0:
         raise invalid("Requires delta != 0 [Op:Range] name: ")
-    if (last - first) * step < 0 and first != last:
+    if (last < first) if step > 0 else (last > first):
         sign = "<" if step > 0 else ">"
         raise invalid(
             f"Requires start {sign}= limit when delta {'>' if step > 0 else '<'} 0: "
@@ -109,8 +105,30 @@ def range(
         )
     if kind.is_integer:
         return tensor_of(np.arange(int(first), int(last), int(step)).astype(kind.storage), kind)
-    count = max(0, int(np.ceil(abs((float(last) - float(first)) / float(step)))))
-    return tensor_of((first + np.arange(count) * step).astype(kind.storage), kind)
+    places = np.arange(steps_between(first, last, step)).astype(kind.storage)
+    return tensor_of(first + places * step, kind)
+
+
+def steps_between(first: Any, last: Any, step: Any) -> int:
+    """``ceil(|(last - first) / step|)``, each operation rounded to the dtype of the numbers."""
+    return int(np.ceil(abs((last - first) / step)))
+
+
+#: The dtypes of ranges: the last one of bounds' dtypes is that of the range.
+_OF_RANGES = ("int32", "int64", "float16", "bfloat16", "float32", "float64")
+
+
+def _bound(value: Any, dtype: DType | None) -> Any:
+    """A bound of a range; Python's numbers are of its dtype if one is asked for."""
+    is_typed = isinstance(value, (Operand, np.ndarray, np.generic))
+    return static.array(value, None if is_typed else dtype)
+
+
+def _widest(arrays: Sequence[Any]) -> DType:
+    kinds = [dtypes.of_numpy(array.dtype) for array in arrays]
+    if unknown := [each.name for each in kinds if each.name not in _OF_RANGES]:
+        raise TypeError(f"a range is of {', '.join(_OF_RANGES)}; got {unknown[0]}")
+    return max(kinds, key=lambda each: _OF_RANGES.index(each.name))
 
 
 def linspace(

@@ -10,6 +10,8 @@ import numpy as np
 from gradwire.tf.arguments import only, only_int64
 from gradwire.tf.conversion import constant as dense_constant
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.creation import steps_between
+from gradwire.tf.errors import invalid
 from gradwire.tf.ragged_joining import stacked
 from gradwire.tf.ragged_parts import is_ragged, part
 from gradwire.tf.ragged_tensors import RaggedTensor as RaggedTensor
@@ -102,13 +104,19 @@ def range(
     only_int64("range", row_splits_dtype=row_splits_dtype)
     first, last = (0, starts) if limits is None else (starts, limits)
     parts = [convert_to_tensor(each)._value() for each in (first, last, deltas)]
-    rows = [
-        np.arange(*row)
-        for row in zip(*np.broadcast_arrays(*map(np.atleast_1d, parts)), strict=True)
-    ]
     kind = np.result_type(*parts) if isinstance(starts, Operand) else parts[1].dtype
+    bounds = np.broadcast_arrays(*[np.atleast_1d(part.astype(kind)) for part in parts])
+    rows = [_row(*row) for row in zip(*bounds, strict=True)]
     flat = np.concatenate([*rows, np.zeros(0, kind)]).astype(kind)
     return RaggedTensor.from_row_lengths(tensor_of(flat), [len(row) for row in rows])
+
+
+def _row(first: Any, last: Any, step: Any) -> Any:
+    """Numbers each of which is computed from the one before, as TensorFlow's kernel does."""
+    if step == 0:
+        raise invalid("Requires delta != 0 [Op:RaggedRange] name: ")
+    count = steps_between(first, last, step) if (last - first) * step > 0 else 0
+    return np.cumsum(np.concatenate([[first], np.full(max(count - 1, 0), step)])[:count])
 
 
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:

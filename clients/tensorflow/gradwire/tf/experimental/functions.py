@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import nest
+from gradwire.tf import creation, nest
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype
@@ -89,10 +89,11 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
     """Numbers in equal steps."""
-    bounds: Any = (0, start) if stop is None else (start, stop)
-    made: Any = np.arange
-    numbers = made(*bounds, step)
-    return tensor_of(numbers if dtype is None else numbers.astype(_storage(dtype)))
+    first, last = (0, start) if stop is None else (start, stop)
+    numbers = creation.range(first, last, step)
+    if dtype is None:
+        dtype = np.result_type(*[np.asarray(each).dtype for each in (first, last, step)])
+    return tensor_of(numbers._value().astype(_storage(dtype)))
 
 
 def linspace(start: Any, stop: Any, num: int = 50, dtype: Any = float) -> Tensor:
