@@ -191,21 +191,22 @@ def arguments_with(
     term: Term, made: Mapping[Term, Term]
 ) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
     """A term's arguments with some operands replaced."""
-    args = tuple([_replaced(value, made) for value in term.args])
-    return args, {name: _replaced(value, made) for name, value in term.kwargs.items()}
+    args = tuple([replaced(value, made) for value in term.args])
+    return args, {name: replaced(value, made) for name, value in term.kwargs.items()}
 
 
-def _replaced(value: Any, made: Mapping[Term, Term]) -> Any:
+def replaced(value: Any, made: Mapping[Term, Term]) -> Any:
+    """A nested value with some terms replaced."""
     if isinstance(value, Term):
         return made.get(value, value)
     if isinstance(value, list):
-        return [_replaced(item, made) for item in value]
+        return [replaced(item, made) for item in value]
     if isinstance(value, tuple):
-        return tuple([_replaced(item, made) for item in value])
+        return tuple([replaced(item, made) for item in value])
     if isinstance(value, dict):
-        return {name: _replaced(item, made) for name, item in value.items()}
+        return {name: replaced(item, made) for name, item in value.items()}
     if isinstance(value, slice):
-        return slice(*[_replaced(bound, made) for bound in (value.start, value.stop, value.step)])
+        return slice(*[replaced(bound, made) for bound in (value.start, value.stop, value.step)])
     return value
 
 

@@ -15,6 +15,7 @@ from gradwire.tf.fetching import along, ask, fetch, named, separated, write_with
 from gradwire.tf.nodes import Recorder, Spec, TensorNode, active, only, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
 from gradwire.tf.remote import Question
+from gradwire.tf.steps import again
 from gradwire.tf.tapes import UnconnectedGradients
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable
@@ -152,14 +153,21 @@ class ForwardAccumulator:
         ]
         if of is None or not pairs:
             return None
-        value = _request(target, of, pairs)
-        if value is None:
-            return None
-        if not active():
-            return tensor_of(value, target.dtype)
-        node = record(_term(of, pairs, Spec(target.dtype, np.shape(value))))
-        node.settle(value)
-        return Tensor(node)
+        return _tangent(target, of, pairs)
+
+
+@again(effect=False, derives=True)
+def _tangent(
+    target: TensorNode, of: TensorNode, pairs: Sequence[tuple[TensorNode, Tensor]]
+) -> Tensor | None:
+    value = _request(target, of, pairs)
+    if value is None:
+        return None
+    if not active():
+        return tensor_of(value, target.dtype)
+    node = record(_term(of, pairs, Spec(target.dtype, np.shape(value))))
+    node.settle(value)
+    return Tensor(node)
 
 
 def _request(target: TensorNode, of: TensorNode, pairs: Sequence[tuple[TensorNode, Tensor]]) -> Any:

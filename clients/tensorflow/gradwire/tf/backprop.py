@@ -23,6 +23,7 @@ from gradwire.tf.gathered import Source, find_gathers, slices
 from gradwire.tf.nodes import Spec, TensorNode, active, part_of, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
 from gradwire.tf.remote import Question, nothing
+from gradwire.tf.steps import again
 from gradwire.tf.tensors import Tensor
 
 
@@ -109,9 +110,18 @@ def _derived(
         for node in nodes
         if node is not None
     ]
-    derivatives = _request(function, pairs, flat, variables)
-    made = iter(_items(function, pairs, flat, derivatives))
+    made = iter(_derivatives(function, pairs, flat, variables))
     return [[None if node is None else next(made) for node in nodes] for nodes in asked_at]
+
+
+@again(effect=False, derives=True)
+def _derivatives(
+    function: str,
+    pairs: Sequence[tuple[TensorNode, TensorNode, Tensor | None]],
+    flat: list[TensorNode],
+    variables: list[Any],
+) -> list[Tensor | None]:
+    return _items(function, pairs, flat, _request(function, pairs, flat, variables))
 
 
 def _request(

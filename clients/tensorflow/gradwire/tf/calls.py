@@ -19,7 +19,7 @@ from gradwire.tf.conversion import array_of, convert_to_tensor
 from gradwire.tf.dtypes import DType, of_numpy, string
 from gradwire.tf.errors import invalid
 from gradwire.tf.fetching import fetch
-from gradwire.tf.nodes import UNKNOWN, Spec, TensorNode, part_of, record
+from gradwire.tf.nodes import UNKNOWN, Spec, TensorNode, noticing, part_of, record
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.tensors import Operand, Tensor
 from gradwire.tracing.literals import call_arguments
@@ -53,9 +53,10 @@ def calls(
     record(whole)
     parts = [Tensor(record(part_of(whole, i, spec))) for i, spec in enumerate(found)]
     if whole.scope is None and (now or unknown):
-        fetch([part._node for part in parts])
+        nodes = [part._node for part in parts]
+        fetch(nodes)
         if unknown:
-            _learn(key, [part._node.spec for part in parts])
+            _learn(key, nodes)
     return parts
 
 
@@ -74,7 +75,7 @@ def finished(node: TensorNode, now: bool = False) -> Tensor:
     if node.scope is None and (now or unknown or node.depth > LONGEST_CHAIN):
         fetch([node])
         if unknown:
-            _learn(key, [node.spec])
+            _learn(key, [node])
     return result
 
 
@@ -105,11 +106,14 @@ def _kind(node: TensorNode) -> Any:
     return printed(node, lambda _: "?"), tuple(operands)
 
 
-def _learn(kind: Any, specs: list[Spec]) -> None:
-    if kind is not None:
+def _learn(kind: Any, nodes: list[TensorNode]) -> None:
+    if kind is None:
+        for run in noticing():
+            run.note_shapes(nodes)
+    else:
         if len(_specs) >= LONGEST_MEMORY:
             _specs.clear()
-        _specs[kind] = specs
+        _specs[kind] = [node.spec for node in nodes]
 
 
 def operand(value: Any) -> Term | None:

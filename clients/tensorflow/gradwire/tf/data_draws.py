@@ -19,6 +19,7 @@ from typing import Any
 
 from gradwire.tf.philox import Philox
 from gradwire.tf.seeds import SEEDS, Draws
+from gradwire.tf.steps import once
 
 
 class Orders:
@@ -83,6 +84,7 @@ class Loop:
         return self
 
     def __next__(self) -> Any:
+        once()
         with _entered(self):
             return next(self._source)
 
@@ -128,6 +130,7 @@ class Drawing:
 
 def loop(begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
     """The elements of a dataset in the loop that is running, or in a new one."""
+    once()
     return Loop(begin) if _running.loop is None else begin()
 
 

@@ -11,9 +11,11 @@ from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import as_dtype, finfo
 from gradwire.tf.errors import invalid
 from gradwire.tf.operators import identity
+from gradwire.tf.steps import again
 from gradwire.tf.tensors import Operand, Tensor
 
 
+@again(effect=False)
 def Assert(  # noqa: N802 - TensorFlow's name
     condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
 ) -> None:
@@ -68,6 +70,7 @@ def assert_greater_equal(
     _compare(x, y, message, ">=", np.greater_equal)
 
 
+@again(effect=False)
 def assert_near(
     x: Any,
     y: Any,
@@ -122,6 +125,12 @@ def assert_non_positive(
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
     """The tensor, unless it has infinities or NaN: then raise."""
     given = convert_to_tensor(tensor)
+    _check_numbers(given, message)
+    return identity(given)
+
+
+@again(effect=False)
+def _check_numbers(given: Tensor, message: str) -> None:
     value = given._value()
     found = [
         what for what, there in (("Inf", np.isinf(value)), ("NaN", np.isnan(value))) if there.any()
@@ -130,9 +139,9 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
         raise invalid(
             f"{message} : Tensor had {' and '.join(found)} values [Op:CheckNumerics] name: "
         )
-    return identity(given)
 
 
+@again(effect=False)
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
     """The tensor, unless it has infinities or NaN: then raise."""
     return check_numerics(x, message)
@@ -272,6 +281,7 @@ def is_traceback_filtering_enabled() -> bool:
     return False
 
 
+@again(effect=False)
 def _compare(
     x: Any, y: Any, message: Any, sign: str, holds: Callable[[Any, Any], np.ndarray[Any, Any]]
 ) -> None:

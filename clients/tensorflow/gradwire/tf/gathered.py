@@ -14,9 +14,11 @@ import numpy as np
 
 from gradwire.tf.calls import call
 from gradwire.tf.connections import CONSTANT, function_of, reached
+from gradwire.tf.conversion import tensor_of
 from gradwire.tf.nodes import Spec, TensorNode
 from gradwire.tf.recordings import Replay
 from gradwire.tf.slices import IndexedSlices
+from gradwire.tf.steps import again
 from gradwire.tf.tensors import Tensor
 
 
@@ -105,12 +107,12 @@ def slices(parts: Sequence[Tensor | None], source: Source) -> IndexedSlices | No
         return None
     lengths = source.spec.shape or ()
     values = [_rows(part, lengths[1:], source.spec) for part, _ in found]
-    indices = [_value_of(rows).reshape(-1) for _, rows in found]
+    indices = _in_row([_tensor_of(rows) for _, rows in found])
     of_elements = function_of(source.rows[0]) == "gather_nd"
-    kind = indices[0].dtype if of_elements else np.int32  # as TensorFlow has it
+    kind = indices.dtype.storage if of_elements else np.int32  # as TensorFlow has it
     return IndexedSlices(
         values[0] if len(values) == 1 else call("np.concatenate", values),
-        np.concatenate(indices),
+        indices,
         np.asarray(lengths, kind),
     )
 
@@ -125,5 +127,10 @@ def _rows(part: Tensor, shape: tuple[int, ...], spec: Spec) -> Tensor:
     return call("np.reshape", part, (count, *shape), spec=Spec(part.dtype, (count, *shape)))
 
 
-def _value_of(term: Any) -> np.ndarray[Any, Any]:
-    return Tensor(term)._value() if isinstance(term, TensorNode) else np.asarray(term.value)
+@again(effect=False)
+def _in_row(indices: list[Tensor]) -> Tensor:
+    return tensor_of(np.concatenate([each._value().reshape(-1) for each in indices]))
+
+
+def _tensor_of(term: Any) -> Tensor:
+    return Tensor(term) if isinstance(term, TensorNode) else tensor_of(term.value)

@@ -18,6 +18,7 @@ from gradwire.tf.joining import concat
 from gradwire.tf.nodes import Spec, paused
 from gradwire.tf.operations.operands import check_scatter
 from gradwire.tf.operations.types import DTypeLike, Ints, Shape, TensorLike
+from gradwire.tf.steps import again
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered
 
@@ -85,6 +86,7 @@ def _check_places(op: str, attribute: str, places: Tensor) -> None:
         )
 
 
+@again(effect=False)
 def _check_range(places: Tensor, length: int) -> None:
     """Raise for a place that there is not, where the places are known already."""
     value = places._value()
@@ -93,6 +95,20 @@ def _check_range(places: Tensor, length: int) -> None:
         where = tuple(wrong[0].tolist())
         index = ",".join(map(str, where))
         raise invalid(f"indices[{index}] = {value[where]} is not in [0, {length}) [Op:GatherV2]")
+
+
+@again(effect=False)
+def _check_within(places: Tensor, bounding: tuple[int, ...], lengths: tuple[int, ...]) -> None:
+    """Raise for an element or slice that there is not."""
+    value = places._value()
+    bounds = np.array(bounding)
+    wrong = np.argwhere(((value < 0) | (value >= bounds)).any(-1))
+    if len(wrong):
+        where = tuple(wrong[0].tolist())
+        raise invalid(
+            f"indices[{','.join(map(str, where))}] = {static.listed(value[where])} does not index "
+            f"into param shape {static.listed(lengths)}, node name: GatherNd [Op:GatherNd] name: "
+        )
 
 
 def gather_nd(
@@ -113,19 +129,11 @@ def gather_nd(
             "index innermost dimension length must be <= params rank; saw: "
             f"{depth} vs. {len(lengths)} [Op:GatherNd]"
         )
-    value = places._value()
-    bounds = np.array(lengths[batch_dims : batch_dims + depth])
-    wrong = np.argwhere(((value < 0) | (value >= bounds)).any(-1))
-    if len(wrong):
-        where = tuple(wrong[0].tolist())
-        raise invalid(
-            f"indices[{','.join(map(str, where))}] = {static.listed(value[where])} does not index "
-            f"into param shape {static.listed(lengths)}, node name: GatherNd [Op:GatherNd] name: "
-        )
+    _check_within(places, lengths[batch_dims : batch_dims + depth], lengths)
     shape = of_places[:-1] + lengths[batch_dims + depth :]
     if x.dtype == dtypes.string and not batch_dims:
         found = np.empty(shape, object)
-        found[...] = x._value()[tuple(np.moveaxis(value, -1, 0))]
+        found[...] = x._value()[tuple(np.moveaxis(places._value(), -1, 0))]
         return tensor_of(found, x.dtype)
     given: dict[str, Any] = {"batch_dims": batch_dims} if batch_dims else {}
     result = call("tf.gather_nd", x, places, **given, spec=Spec(x.dtype, shape))

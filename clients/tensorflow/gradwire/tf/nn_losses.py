@@ -13,6 +13,7 @@ from gradwire.tf.arrays import reshape
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.creation import ones_like
+from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import invalid
 from gradwire.tf.gathering import embedding_lookup, gather, where
 from gradwire.tf.nodes import Spec
@@ -25,10 +26,12 @@ from gradwire.tf.operations.reductions import reduce_sum
 from gradwire.tf.operations.types import Axis, Ints, Shape, TensorLike
 from gradwire.tf.operators import cast, multiply
 from gradwire.tf.operators import truediv as divide
+from gradwire.tf.philox import Philox
 from gradwire.tf.random import laws
 from gradwire.tf.random.stateless import source_of
 from gradwire.tf.seeds import SEEDS
 from gradwire.tf.segments import unsorted_segment_sum
+from gradwire.tf.steps import again
 from gradwire.tf.tensors import Operand, Tensor
 
 
@@ -74,6 +77,19 @@ def softmax_cross_entropy_with_logits(
     return call("tf.formulas.softmax_cross_entropy_with_logits", wanted, scores, axis, spec=spec)
 
 
+@again(effect=False)
+def _check_labels(places: Tensor, count: int) -> None:
+    """Raise for a label that there is not."""
+    numbers = places._value()
+    wrong = numbers[(numbers < 0) | (numbers >= count)]
+    if wrong.size:
+        raise invalid(
+            f"Received a label value of {wrong[0]} which is outside the valid range of "
+            f"[0, {count}).  Label values: {' '.join(map(str, numbers.reshape(-1)))} "
+            "[Op:SparseSoftmaxCrossEntropyWithLogits]"
+        )
+
+
 def sparse_softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, name: str | None = None
 ) -> Tensor:
@@ -92,14 +108,7 @@ def sparse_softmax_cross_entropy_with_logits(
             "allowed values: int32, int64\n\t; NodeDef: {{node "
             "SparseSoftmaxCrossEntropyWithLogits}} [Op:SparseSoftmaxCrossEntropyWithLogits] name: "
         )
-    numbers = places._value()
-    wrong = numbers[(numbers < 0) | (numbers >= lengths[-1])]
-    if wrong.size:
-        raise invalid(
-            f"Received a label value of {wrong[0]} which is outside the valid range of "
-            f"[0, {lengths[-1]}).  Label values: {' '.join(map(str, numbers.reshape(-1)))} "
-            "[Op:SparseSoftmaxCrossEntropyWithLogits]"
-        )
+    _check_labels(places, lengths[-1])
     spec = Spec(scores.dtype, lengths[:-1])
     return call("tf.nn.sparse_softmax_cross_entropy_with_logits", places, scores, spec=spec)
 
@@ -115,11 +124,8 @@ def dropout(
     tensor, chance = _for_dropout(x, rate)
     if chance == 0:
         return tensor
-    shape = _noise_shape(tensor, noise_shape)
-    op = f"RandomUniform:{tensor.dtype.name}"
-    source = SEEDS.source(op, seed, math.prod(shape))
-    drawn = laws.uniform(source, math.prod(shape), tensor.dtype)
-    return _dropped(tensor, drawn.reshape(shape), rate, chance)
+    kept = _kept(_noise_shape(tensor, noise_shape), tensor.dtype, seed, chance)
+    return _dropped(tensor, kept, rate, chance)
 
 
 def stateless_dropout(
@@ -135,9 +141,25 @@ def stateless_dropout(
     tensor, chance = _for_dropout(x, rate)
     if chance == 0:
         return tensor
-    shape = _noise_shape(tensor, noise_shape)
-    drawn = laws.uniform(source_of(seed), math.prod(shape), tensor.dtype)
-    return _dropped(tensor, drawn.reshape(shape), rate, chance)
+    kept = _kept_by(_noise_shape(tensor, noise_shape), tensor.dtype, seed, chance)
+    return _dropped(tensor, kept, rate, chance)
+
+
+@again()
+def _kept(shape: tuple[int, ...], dtype: DType, seed: int | None, chance: float) -> Tensor:
+    """Where elements are kept."""
+    source = SEEDS.source(f"RandomUniform:{dtype.name}", seed, math.prod(shape))
+    return _kept_of(source, shape, dtype, chance)
+
+
+@again(effect=False)
+def _kept_by(shape: tuple[int, ...], dtype: DType, seed: TensorLike, chance: float) -> Tensor:
+    return _kept_of(source_of(seed), shape, dtype, chance)
+
+
+def _kept_of(source: Philox, shape: tuple[int, ...], dtype: DType, chance: float) -> Tensor:
+    drawn = laws.uniform(source, math.prod(shape), dtype).reshape(shape)
+    return tensor_of(drawn >= dtype.storage.type(chance))
 
 
 def _for_dropout(x: Any, rate: Any) -> tuple[Tensor, float]:
@@ -160,12 +182,11 @@ def _noise_shape(tensor: Tensor, noise_shape: Any) -> tuple[int, ...]:
     return tuple([length if wanted is None else static.integer(wanted) for wanted, length in pairs])
 
 
-def _dropped(tensor: Tensor, drawn: Any, rate: Any, chance: float) -> Tensor:
+def _dropped(tensor: Tensor, kept: Tensor, rate: Any, chance: float) -> Tensor:
     if isinstance(rate, Operand):
         scaled = divide(tensor, 1 - cast(rate, tensor.dtype))
     else:
         scaled = multiply(tensor, np.asarray(1 / (1 - chance), tensor.dtype.storage))
-    kept = np.broadcast_to(drawn >= tensor.dtype.storage.type(chance), tensor._lengths())
     return where(kept, scaled, np.zeros((), tensor.dtype.storage))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -81,6 +82,8 @@ class TensorNode(Term):
         self.assigned: bool = False
         #: True if a request has computed it, whose answer did not have its value.
         self.computed: bool = False
+        for run in _active.runs:
+            run.note_created(self)
 
     @property
     def spec(self) -> Spec:
@@ -127,6 +130,8 @@ def part_of(whole: TensorNode, index: int, spec: Spec) -> TensorNode:
     node = _bare(spec, "c")
     node.op, node.args, node.operands = ITEM, (whole, index), (whole,)
     node.scope, node.place, node.depth = whole.scope, whole.place, whole.depth + 1
+    for run in _active.runs:
+        run.note_created(node)
     return node
 
 
@@ -158,11 +163,44 @@ class Recorder(Protocol):
         """A variable was read, of whose value this is the node."""
 
 
+class Run(Protocol):
+    """A run of a function, whose steps are noticed: see ``steps``."""
+
+    is_whole: bool
+
+    def note_created(self, node: TensorNode) -> None:
+        """An operation was called, recorded or not."""
+
+    def note_current(self, variable: Any, node: TensorNode) -> None:
+        """A variable had this value."""
+
+    def note_assigned(self, variable: Any, of: TensorNode, node: TensorNode, is_new: bool) -> None:
+        """A variable was assigned a value, as a node of its own."""
+
+    def note_asked(self, node: TensorNode) -> None:
+        """Python asked for a value."""
+
+    def note_shapes(self, nodes: Sequence[TensorNode]) -> None:
+        """Python learned shapes that values decide."""
+
+    def note_called(
+        self,
+        function: Any,
+        arguments: tuple[Any, Any],
+        result: Any,
+        effect: bool,
+        derives: bool,
+        place: Any,
+    ) -> None:
+        """A function was called that repetitions call again."""
+
+
 class _Active(threading.local):
-    """The recorders that record in this thread, the innermost last."""
+    """The recorders that record in this thread, and the runs that are noticed, innermost last."""
 
     def __init__(self) -> None:
         self.stack: list[Recorder] = []
+        self.runs: list[Run] = []
 
 
 _active = _Active()
@@ -190,6 +228,21 @@ def paused() -> only:
 def active() -> list[Recorder]:
     """The recorders that record in this thread, the innermost last."""
     return _active.stack
+
+
+def noticing() -> list[Run]:
+    """The runs whose steps are noticed in this thread."""
+    return _active.runs
+
+
+@contextmanager
+def unnoticed() -> Iterator[None]:
+    """A context whose steps are noticed by no run."""
+    runs, _active.runs = _active.runs, []
+    try:
+        yield
+    finally:
+        _active.runs = runs
 
 
 def record(node: TensorNode) -> TensorNode:

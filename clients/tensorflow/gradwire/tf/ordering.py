@@ -15,6 +15,7 @@ from gradwire.tf.operations import kinds
 from gradwire.tf.operations.reductions import reduce_sum
 from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
 from gradwire.tf.operators import cast, not_equal
+from gradwire.tf.steps import again
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered
 
@@ -172,6 +173,7 @@ def _unique(x: Any) -> tuple[Tensor, Any, Any]:
     return elements, rank[places.reshape(-1)], counts[order]
 
 
+@again(effect=False)
 def searchsorted(
     sorted_sequence: TensorLike,
     values: TensorLike,
@@ -243,6 +245,7 @@ def bincount(
     return tensor_of(result.astype(kind.storage), kind)
 
 
+@again(effect=False)
 def histogram_fixed_width(
     values: TensorLike,
     value_range: TensorLike,
@@ -260,6 +263,7 @@ def histogram_fixed_width(
     return unregistered("HistogramFixedWidth", [values, value_range], compute)
 
 
+@again(effect=False)
 def histogram_fixed_width_bins(
     values: TensorLike,
     value_range: TensorLike,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf.conversion import convert_to_tensor
+from gradwire.tf.steps import once
 
 __all__ = ["numpy_function", "py_function"]
 
@@ -21,6 +22,7 @@ def py_function(
     """A Python function of tensors, differentiated as what it computes."""
     if func is None:
         return lambda of: lambda *args: py_function(of, args, Tout)
+    once()
     return _outputs(func(*[convert_to_tensor(each) for each in inp]), Tout)
 
 
@@ -34,6 +36,7 @@ def numpy_function(
     """A Python function of NumPy arrays, constant to derivatives."""
     if func is None:
         return lambda of: lambda *args: numpy_function(of, args, Tout)
+    once()
     result = func(*[np.asarray(convert_to_tensor(each)._value()) for each in inp])
     return _outputs(result, Tout)
 

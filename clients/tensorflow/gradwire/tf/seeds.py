@@ -8,6 +8,7 @@ import threading
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
+from gradwire.tf.nodes import noticing
 from gradwire.tf.philox import RESERVED, Philox
 
 _LARGEST = 2**31 - 1
@@ -173,7 +174,9 @@ class Seeds:
         return source.skip(drawn)
 
     def check(self) -> None:
-        """Refuse to draw what XLA would draw."""
+        """Refuse to draw what XLA would draw; runs are not repeated but for what draws again."""
+        for run in noticing():
+            run.is_whole = False
         if self.outer is not None and self.outer.compiled:
             raise NotImplementedError(
                 "random operations are not implemented in functions with jit_compile=True: their "

@@ -14,6 +14,7 @@ import numpy as np
 from gradwire.tf import nest
 from gradwire.tf.conversion import tensor_of
 from gradwire.tf.scopes import scoped
+from gradwire.tf.steps import again
 from gradwire.tf.tensors import Operand, Tensor
 
 __all__ = [
@@ -64,11 +65,13 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     return None if isinstance(tensor, Operand) else tensor
 
 
+@again()
 def timestamp(name: str | None = None) -> Tensor:
     """Seconds since 1970."""
     return tensor_of(np.float64(time.time()))
 
 
+@again()
 def print(
     *inputs: Any,
     output_stream: Any = None,

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradwire.tf.dtypes import DType, of_numpy
 from gradwire.tf.fetching import fetch
-from gradwire.tf.nodes import TensorNode
+from gradwire.tf.nodes import TensorNode, noticing
 from gradwire.tf.seeds import SEEDS
 from gradwire.tf.shapes import TensorShape
 
@@ -201,9 +201,12 @@ class Tensor(Operand):
             node.owner = weakref.ref(self)
 
     def _value(self) -> np.ndarray[Any, Any]:
-        if self._node.value is None:
-            fetch([self._node])
-        return np.asarray(self._node.value)
+        node = self._node
+        if node.value is None:
+            fetch([node])
+        for run in noticing():
+            run.note_asked(node)
+        return np.asarray(node.value)
 
     def _dtype(self) -> DType:
         return self.dtype

@@ -18,7 +18,7 @@ from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import OutOfRangeError, invalid
 from gradwire.tf.fetching import note_assigned
 from gradwire.tf.indexing import getitem, static_key
-from gradwire.tf.nodes import Spec, TensorNode, active, known, paused, record
+from gradwire.tf.nodes import Spec, TensorNode, active, known, noticing, paused, record
 from gradwire.tf.restoring import settle
 from gradwire.tf.scattering import Scattered
 from gradwire.tf.scopes import scoped
@@ -109,7 +109,7 @@ class Variable(Scattered, metaclass=Created):
         self.constraint: Any = constraint
         self.synchronization: VariableSynchronization = synchronization
         self.aggregation: VariableAggregation = aggregation
-        self._node: TensorNode
+        self._current: TensorNode
         #: True if Python reads its values: the one before it was assigned, and the one since.
         self._was_read: bool = False
         self._is_read: bool = False
@@ -137,9 +137,27 @@ class Variable(Scattered, metaclass=Created):
             node = of if is_new else TensorNode(VALUE, (of,), spec=Spec(self._of, of.shape))
             node.hint, node.assigned = hint, True
         node.owner = weakref.ref(self)
-        self._node = node
+        self._current = node
         self._was_read, self._is_read = self._is_read, False
+        for run in noticing():
+            run.note_assigned(self, of, node, is_new)
         return of.value is None
+
+    @property
+    def _node(self) -> TensorNode:
+        node = self._current
+        for run in noticing():
+            run.note_current(self, node)
+        return node
+
+    def _state(self) -> tuple[TensorNode, bool, bool]:
+        """What an assignment changes."""
+        return self._current, self._was_read, self._is_read
+
+    def _restore(self, state: tuple[TensorNode, bool, bool]) -> None:
+        """Take assignments back."""
+        self._current, self._was_read, self._is_read = state
+        self._current.owner = weakref.ref(self)
 
     def _to_tensor(self) -> Tensor:
         """A read of the value that it has now."""

@@ -11,11 +11,13 @@ import numpy as np
 import gradwire.tf as tf
 from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.objects import Configured
+from gradwire.tf.steps import again
 
 
 class LearningRateSchedule(Configured):
     """A function of the step that gives the rate."""
 
+    @again(effect=False)
     def __call__(self, step: Any) -> Any:
         """The rate at a step."""
         return tf.constant(self.rate(_number(step)), dtype=tf.float32)

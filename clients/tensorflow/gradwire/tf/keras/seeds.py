@@ -15,6 +15,7 @@ import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf.seeds import SEEDS
+from gradwire.tf.steps import again
 
 #: Parts of seeds are taken modulo this number.
 _MODULUS = 2**31 - 2
@@ -35,6 +36,7 @@ class SeedGenerator:
         """The next seed."""
         return tf.constant(self._pair, tf.int64)
 
+    @again()
     def next(self, ordered: bool = True) -> tf.Tensor:
         """The next seed; with ``ordered=False``, of another sequence of Keras's."""
         seed = self.state
@@ -72,6 +74,7 @@ def checked(seed: Any) -> Any:
     return seed
 
 
+@again()
 def drawn_seed(seed: Any) -> Any:
     """The pair that decides one draw: of a generator, of an integer, or of all without a seed."""
     if seed is None:
@@ -83,7 +86,7 @@ def drawn_seed(seed: Any) -> Any:
 
 
 def _reduced(pair: Any) -> Any:
-    return np.array([int(part) % _MODULUS for part in np.asarray(pair)], np.int32)
+    return tf.constant([int(part) % _MODULUS for part in np.asarray(pair)], tf.int32)
 
 
 def set_random_seed(seed: int) -> None:

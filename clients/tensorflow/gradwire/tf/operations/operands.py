@@ -16,6 +16,7 @@ from gradwire.tf.errors import invalid
 from gradwire.tf.operations.declaring import Operation, Tensors
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.static import listed
+from gradwire.tf.steps import again
 from gradwire.tf.tensors import Operand, Tensor
 
 #: Operations on square matrices.
@@ -74,6 +75,7 @@ def written(value: Any) -> Any:
     return value
 
 
+@again(effect=False)
 def check_scatter(op: str, places: Tensor, lengths: Sequence[int]) -> None:
     """Raise for places that there are not."""
     value = places._value()

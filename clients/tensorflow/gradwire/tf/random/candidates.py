@@ -18,6 +18,7 @@ from gradwire.tf.errors import invalid
 from gradwire.tf.operations.types import TensorLike
 from gradwire.tf.philox import Philox
 from gradwire.tf.seeds import SEEDS
+from gradwire.tf.steps import again
 from gradwire.tf.tensors import Tensor
 
 __all__ = ["log_uniform_candidate_sampler", "uniform_candidate_sampler"]
@@ -88,6 +89,7 @@ def uniform_candidate_sampler(
     )
 
 
+@again()
 def _candidates(
     op: str,
     arguments: tuple[TensorLike, int, int, bool, int, int | None],

@@ -16,6 +16,7 @@ from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
 from gradwire.tf.philox import RESERVED, Philox
 from gradwire.tf.random import laws, stateless
 from gradwire.tf.seeds import SEEDS
+from gradwire.tf.steps import again
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable
 
@@ -92,22 +93,27 @@ class Generator:
         """The key."""
         return constant(np.int64(self._words()[2]))
 
+    @again()
     def reset(self, state: Any) -> None:
         """Go on from another state."""
         self._state.assign(static.array(state).astype(np.int64))
 
+    @again()
     def reset_from_seed(self, seed: Any) -> None:
         """Begin at a seed."""
         self._state.assign(create_rng_state(seed))
 
+    @again()
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
         """Go on at a counter under a key."""
         self._state.assign(np.array([*static.array(counter), static.array(key)], np.int64))
 
+    @again()
     def skip(self, delta: Any) -> Tensor:
         """Leave out as many numbers as ``delta`` have a place."""
         return constant(self._moved(int(static.array(delta)) * RESERVED)[1])
 
+    @again()
     def uniform(
         self,
         shape: Shape,
@@ -119,12 +125,14 @@ class Generator:
         """Numbers evenly from ``minval`` to below ``maxval``."""
         return stateless.uniform_from(self._source(shape), shape, minval, maxval, dtype)
 
+    @again()
     def uniform_full_int(
         self, shape: Shape, dtype: DTypeLike = dtypes.uint64, name: str | None = None
     ) -> Tensor:
         """Integers of which every bit is random."""
         return stateless.uniform_from(self._source(shape), shape, None, None, dtype)
 
+    @again()
     def normal(
         self,
         shape: Shape,
@@ -137,6 +145,7 @@ class Generator:
         source = self._source(shape)
         return stateless.scaled_from(laws.normal, source, shape, mean, stddev, dtype)
 
+    @again()
     def truncated_normal(
         self,
         shape: Shape,
@@ -149,6 +158,7 @@ class Generator:
         source = self._source(shape)
         return stateless.scaled_from(laws.truncated_normal, source, shape, mean, stddev, dtype)
 
+    @again()
     def binomial(
         self,
         shape: Shape,
@@ -166,6 +176,7 @@ class Generator:
         source = self._moved(room * RESERVED)[0]
         return stateless.binomial_from(source, lengths, trials, chances, dtype)
 
+    @again()
     def make_seeds(self, count: int = 1) -> Tensor:
         """Seeds for stateless operations, one in each column."""
         keys = self.uniform_full_int([count], dtypes.int64).numpy()

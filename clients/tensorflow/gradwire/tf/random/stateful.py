@@ -15,6 +15,7 @@ from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
 from gradwire.tf.random import laws, stateless
 from gradwire.tf.random.gammas import gamma_from
 from gradwire.tf.seeds import SEEDS
+from gradwire.tf.steps import again, once
 from gradwire.tf.tensors import Tensor
 
 __all__ = [
@@ -27,9 +28,11 @@ _FLOATING = ("float16", "bfloat16", "float32", "float64", "int32", "int64")
 
 def set_seed(seed: int) -> None:
     """Begin anew: what is drawn from here on is decided by ``seed``."""
+    once()
     SEEDS.set(static.integer(seed))
 
 
+@again()
 def uniform(
     shape: Shape,
     minval: TensorLike = 0,
@@ -50,6 +53,7 @@ def uniform(
     return stateless.uniform_from(source, shape, minval, maxval, kind)
 
 
+@again()
 def normal(
     shape: Shape,
     mean: TensorLike = 0.0,
@@ -64,6 +68,7 @@ def normal(
     return stateless.scaled_from(laws.normal, source, shape, mean, stddev, dtype)
 
 
+@again()
 def truncated_normal(
     shape: Shape,
     mean: TensorLike = 0.0,
@@ -78,6 +83,7 @@ def truncated_normal(
     return stateless.scaled_from(laws.truncated_normal, source, shape, mean, stddev, dtype)
 
 
+@again()
 def gamma(
     shape: Shape,
     alpha: TensorLike,
@@ -94,6 +100,7 @@ def gamma(
     return gamma_from(source, whole, alpha, beta, dtype)
 
 
+@again()
 def poisson(
     shape: Shape,
     lam: TensorLike,
@@ -113,8 +120,13 @@ def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None)
     """The elements along the first axis in a random order."""
     x = convert_to_tensor(value)
     with paused():  # it has no derivative
-        shuffled: Tensor = gather(x, permutation(len(x), seed, x.dtype.name))
+        shuffled: Tensor = gather(x, _order(len(x), seed, x.dtype.name))
     return shuffled
+
+
+@again()
+def _order(size: int, seed: int | None, dtype: str) -> Tensor:
+    return constant(permutation(size, seed, dtype))
 
 
 def permutation(size: int, seed: int | None = None, dtype: str = "int64") -> NDArray[np.int64]:
@@ -124,6 +136,7 @@ def permutation(size: int, seed: int | None = None, dtype: str = "int64") -> NDA
     return laws.permutation(source, size)
 
 
+@again()
 def categorical(
     logits: TensorLike,
     num_samples: int,

@@ -20,6 +20,7 @@ from gradwire.tf.philox import Philox
 from gradwire.tf.random import laws, rejection
 from gradwire.tf.random.gammas import gamma_from
 from gradwire.tf.seeds import SEEDS
+from gradwire.tf.steps import again
 from gradwire.tf.tensors import Tensor
 
 __all__ = [
@@ -44,6 +45,7 @@ def source_of(seed: TensorLike) -> Philox:
     return Philox.scrambled(int(pair[0]), int(pair[1]))
 
 
+@again(effect=False)
 def stateless_uniform(
     shape: Shape,
     seed: TensorLike,
@@ -58,6 +60,7 @@ def stateless_uniform(
     return uniform_from(source_of(seed), shape, minval, maxval, dtype)
 
 
+@again(effect=False)
 def stateless_normal(
     shape: Shape,
     seed: TensorLike,
@@ -72,6 +75,7 @@ def stateless_normal(
     return scaled_from(laws.normal, source_of(seed), shape, mean, stddev, dtype)
 
 
+@again(effect=False)
 def stateless_truncated_normal(
     shape: Shape,
     seed: TensorLike,
@@ -86,6 +90,7 @@ def stateless_truncated_normal(
     return scaled_from(laws.truncated_normal, source_of(seed), shape, mean, stddev, dtype)
 
 
+@again(effect=False)
 def stateless_categorical(
     logits: TensorLike,
     num_samples: int,
@@ -97,6 +102,7 @@ def stateless_categorical(
     return constant(laws.classes(source_of(seed), static.array(logits), int(num_samples)), dtype)
 
 
+@again(effect=False)
 def stateless_binomial(
     shape: Shape,
     seed: TensorLike,
@@ -109,6 +115,7 @@ def stateless_binomial(
     return binomial_from(source_of(seed), static.lengths(shape), counts, probs, output_dtype)
 
 
+@again(effect=False)
 def stateless_poisson(
     shape: Shape,
     seed: TensorLike,
@@ -120,6 +127,7 @@ def stateless_poisson(
     return poisson_from(source_of(seed), static.lengths(shape), lam, dtype)
 
 
+@again(effect=False)
 def stateless_gamma(
     shape: Shape,
     seed: TensorLike,
@@ -133,6 +141,7 @@ def stateless_gamma(
     return gamma_from(source, static.lengths(shape), alpha, beta, dtype)
 
 
+@again(effect=False)
 def stateless_parameterized_truncated_normal(
     shape: Shape,
     seed: TensorLike,
@@ -156,6 +165,7 @@ def stateless_parameterized_truncated_normal(
     )
 
 
+@again(effect=False)
 def stateless_shuffle(
     value: TensorLike, seed: TensorLike, alg: str = "auto_select", name: str | None = None
 ) -> Tensor:
@@ -166,6 +176,7 @@ def stateless_shuffle(
     return shuffled
 
 
+@again(effect=False)
 def split(seed: TensorLike, num: int = 2, alg: str = "auto_select") -> Tensor:
     """``num`` seeds that are independent of one another, one per row."""
     only_philox("split", alg)
@@ -173,6 +184,7 @@ def split(seed: TensorLike, num: int = 2, alg: str = "auto_select") -> Tensor:
     return uniform_from(source_of(seed), (num, 2), None, None, kind)
 
 
+@again(effect=False)
 def fold_in(seed: TensorLike, data: TensorLike, alg: str = "auto_select") -> Tensor:
     """Another seed, for ``data``."""
     only_philox("fold_in", alg)

@@ -18,6 +18,7 @@ from gradwire.tf.keras.objects import (
 )
 from gradwire.tf.keras.settings import floatx
 from gradwire.tf.keras.weights import state
+from gradwire.tf.steps import again
 
 __all__ = ["Mean", "MeanMetricWrapper", "Metric", "Sum"]
 
@@ -30,6 +31,12 @@ class Metric(Configured):
 
     #: The better direction: "up" or "down"; None where it is not known.
     _direction: str | None = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in ("update_state", "result", "reset_state"):
+            if name in vars(cls) and is_ours(cls):
+                setattr(cls, name, again()(vars(cls)[name]))
 
     def __init__(self, dtype: Any = None, name: str | None = None) -> None:
         self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name

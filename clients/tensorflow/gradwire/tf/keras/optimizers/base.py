@@ -17,6 +17,7 @@ from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_
 from gradwire.tf.keras.optimizers.averages import Averages
 from gradwire.tf.keras.optimizers.tracking import Tracking
 from gradwire.tf.program_functions import ProgramFunction
+from gradwire.tf.steps import again
 from gradwire.tf.variables import replace
 
 __all__ = ["Optimizer"]
@@ -111,6 +112,7 @@ class Optimizer(Tracking):
         self.apply([gradient for gradient, _ in pairs], [variable for _, variable in pairs])
         return self._calls
 
+    @again()
     def apply(self, grads: Sequence[Any], trainable_variables: Sequence[Any] | None = None) -> None:
         """The same for two lists; without variables, for those it was built with."""
         variables = self._variables if trainable_variables is None else list(trainable_variables)

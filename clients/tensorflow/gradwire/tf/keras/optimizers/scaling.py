@@ -9,6 +9,7 @@ import gradwire.tf as tf
 from gradwire.tf import IndexedSlices as Slices
 from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
 from gradwire.tf.keras.optimizers.base import Optimizer
+from gradwire.tf.steps import again
 
 __all__ = ["LossScaleOptimizer"]
 
@@ -65,6 +66,7 @@ class LossScaleOptimizer(Optimizer):
         self.inner_optimizer.build(variables)
         self._variables = list(variables)
 
+    @again()
     def apply(self, grads: Sequence[Any], trainable_variables: Sequence[Any] | None = None) -> None:
         """A step by gradients of the scaled loss, if all of them are finite."""
         if not self.built:
