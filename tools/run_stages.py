@@ -53,13 +53,16 @@ class Outcome(NamedTuple):
     #: passed, failed, or why it did not run
     state: str
     seconds: float = 0.0
+    #: Of all its processes that have been waited for.
+    cpu_seconds: float = 0.0
     passed: int = 0
     skipped: int = 0
     failed: int = 0
 
     def __str__(self) -> str:
         counts = f"{self.passed:6d} passed {self.skipped:4d} skipped {self.failed:4d} failed"
-        return f"{self.stage.name:34s}{counts} {self.seconds:7.1f} s  {self.state}"
+        took = f"{self.seconds:7.1f} s {self.cpu_seconds:7.1f} s of CPU"
+        return f"{self.stage.name:34s}{counts} {took}  {self.state}"
 
 
 class Runner:
@@ -105,22 +108,26 @@ class Runner:
         began = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             results = Path(folder) / "results.xml"
-            done = subprocess.run(
+            with subprocess.Popen(
                 stage.command or self._tests(stage, results),
                 cwd=self._root,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                check=False,
-            )
+            ) as process:
+                assert process.stdout is not None
+                output = process.stdout.read()
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
             seconds = time.monotonic() - began
             counts = _counted(results)
         # None is left where all have passed before.
-        ended_well = done.returncode in (0, pytest.ExitCode.NO_TESTS_COLLECTED)
+        ended_well = process.returncode in (0, pytest.ExitCode.NO_TESTS_COLLECTED)
         failed = 0 if ended_well else counts["failures"] + counts["errors"] or 1
         passed = max(counts["tests"] - counts["skipped"] - failed, 0)
         state = "passed" if ended_well else "failed"
-        return Outcome(stage, state, seconds, passed, counts["skipped"], failed), done.stdout
+        took = seconds, usage.ru_utime + usage.ru_stime
+        return Outcome(stage, state, *took, passed, counts["skipped"], failed), output
 
     def _tests(self, stage: Stage, results: Path) -> list[str]:
         """The command of pytest."""
