@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gradwire.tracing import literals
 from gradwire.tracing.multi_output import results
-from gradwire.tracing.shapes import Aval, called
+from gradwire.tracing.shapes import BY_VALUES, Aval, called
 from gradwire.tracing.tracer import Tracer, to_term
 from gradwire.tracing.traces import not_traceable
 
@@ -20,7 +20,7 @@ OF_NO_CONSEQUENCE = frozenset(
     "workers subok casting kind stable copy device like assume_unique rng".split()
 )
 #: Functions of which a result's shape depends on values; those of each part, ``None`` for the sole.
-BY_VALUES: dict[str, frozenset[int | None]] = {
+OF_UNKNOWN_SHAPE: dict[str, frozenset[int | None]] = {
     "np.linalg.lstsq": frozenset({1, 2}),
     "scipy.linalg.lstsq": frozenset({1, 2}),
     **dict.fromkeys(
@@ -47,19 +47,19 @@ def record_call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs
     given = {key: value for key, value in kwargs.items() if not _is_left_out(key, value)}
     term = literals.call(name, args, given, to_term)
     held = results(name, function, args, kwargs)
-    by_value = BY_VALUES.get(name, frozenset())
+    by_value = OF_UNKNOWN_SHAPE.get(name, frozenset())
     if name in COUNTED and not any(isinstance(value, Tracer) for value in args[1:]):
         by_value = frozenset()
     if held is None:
-        infer = None if None in by_value else lambda: _aval(called(function, args, kwargs))
+        infer = None if None in by_value else lambda: _single(called(function, args, kwargs))
         in_order = name in IN_ORDER and all(map(is_ordered, (*args, *kwargs.values())))
         return Tracer(term, infer=infer, is_ordered=in_order)
 
-    tried = cache(partial(called, function, args, kwargs))
-
-    def aval(index: int) -> Aval | None:
-        made = tried()
-        return None if made is None else _aval(made[index])
+    def aval(index: int) -> Any:
+        made = called(function, args, kwargs)
+        if made is None or made is BY_VALUES:
+            return made
+        return made[index] if index < len(made) else BY_VALUES
 
     parts = [
         Tracer(literals.part(term, i), infer=None if i in by_value else partial(aval, i))
@@ -111,8 +111,5 @@ def _is_left_out(name: str, value: Any) -> bool:
     return name == "order" and value in ("C", "K", "A", None)
 
 
-def _aval(value: Any) -> Aval | None:
-    if value is None or isinstance(value, (list, tuple)):
-        return None
-    array = np.asarray(value)
-    return Aval(array.shape, array.dtype)
+def _single(made: Any) -> Any:
+    return None if isinstance(made, tuple) and not isinstance(made, Aval) else made

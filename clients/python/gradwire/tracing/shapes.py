@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +23,7 @@ from gradwire.bfloat16 import (
     promoted,
     widened,
 )
-from gradwire.tracing.terms import Term
+from gradwire.tracing.terms import Term, leaves_in
 from gradwire.tracing.traces import Trace, unknown_inside
 
 #: Elements of the largest placeholders that a function is called with to infer its result.
@@ -153,23 +155,76 @@ def item_aval(array: AbstractArray, key: Any) -> Aval | None:
     return Aval(np.shape(found), array.dtype)
 
 
-def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """The result of a NumPy function for arrays like its arguments; ``None`` if unknown.
+class _ByValues:
+    """Says that values decide a result's shape."""
 
-    bfloat16 is as float16, which NumPy knows.
+
+BY_VALUES = _ByValues()
+
+
+def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The results' shapes and dtypes of a NumPy or SciPy function of recorded arrays.
+
+    It is called with arrays like these, of several kinds of values: where their shapes differ, or
+    no call succeeds, ``BY_VALUES``; ``None`` where the arrays are too large to be tried. Results
+    that are no arrays are ``None``. bfloat16 is as float16, which NumPy knows.
     """
     module = getattr(function, "__module__", None) or "scipy"
     heavy = "linalg" in module or module.startswith("scipy")
     largest = LARGEST_MATRIX if heavy else LARGEST_STAND_IN
-    dtypes = set(_dtypes((args, dict(kwargs))))
+    given = args, dict(kwargs)
+    if any(isinstance(leaf, AbstractArray) and leaf.size > largest for leaf in leaves_in(given)):
+        return None
+    key = function, *_hashable(given)
+    if None in key[1:]:
+        return _tried(function, given)
+    if (found := _KNOWN.get(key)) is None:
+        if len(_KNOWN) > _MOST_KNOWN:
+            _KNOWN.clear()
+        found = _KNOWN[key] = _tried(function, given)
+    return found
+
+
+#: What has been inferred, by the function and its arguments' types.
+_KNOWN: dict[Any, Any] = {}
+_MOST_KNOWN = 4096
+
+
+def _hashable(value: Any) -> Iterator[Any]:
+    """The arguments but for recorded values; ``None`` stands for what is not hashable."""
+    if isinstance(value, AbstractArray):
+        yield value.aval
+    elif isinstance(value, (list, tuple, dict)):
+        yield type(value), *(value if isinstance(value, dict) else ()), len(value)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _hashable(item)
+    elif isinstance(value, (int, float, str, np.dtype, np.generic, type, type(None))):
+        yield type(value), repr(value)
+    else:
+        yield None
+
+
+def _tried(function: Callable[..., Any], given: tuple[Any, dict[str, Any]]) -> Any:
+    dtypes = set(_dtypes(given))
     if {BFLOAT16, FLOAT16} <= dtypes:
         return None
-    try:
-        with np.errstate(all="ignore"):
-            found = function(*_stand_ins(args, largest), **_stand_ins(dict(kwargs), largest))
-    except Exception:  # noqa: BLE001 - the service's error is better
+    found = []
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for like in (_ones, _varied, _zeros):
+            with suppress(Exception):  # the service's error is better
+                args, kwargs = _with_stand_ins(given, like)
+                found.append(_avals(function(*args, **kwargs), BFLOAT16 in dtypes))
+    return found[0] if found and all(each == found[0] for each in found) else BY_VALUES
+
+
+def _avals(made: Any, narrow: bool) -> Any:
+    if isinstance(made, (list, tuple)):
+        return tuple([_avals(part, narrow) for part in made])
+    if made is None or not isinstance(made, (np.ndarray, np.generic, int, float, complex)):
         return None
-    return _narrowed(found) if BFLOAT16 in dtypes else found
+    dtype = np.asarray(made).dtype
+    return Aval(np.shape(made), BFLOAT16 if narrow and dtype == FLOAT16 else dtype)
 
 
 def by_values(term: Term, trace: Trace, like: AbstractArray | None) -> Aval:
@@ -195,21 +250,36 @@ def stand_in(aval: Aval) -> NDArray[Any]:
     return np.broadcast_to(np.ones((), aval.dtype), aval.shape)
 
 
-def _stand_ins(value: Any, largest: int) -> Any:
+def _ones(aval: Aval) -> NDArray[Any]:
+    shape, dtype = aval
+    if len(shape) > 1 and shape[-1] == shape[-2]:  # an identity can be inverted
+        return np.broadcast_to(np.eye(shape[-1], dtype=dtype), shape)
+    return stand_in(aval)
+
+
+def _varied(aval: Aval) -> NDArray[Any]:
+    """Positive and negative numbers, small integers, both booleans."""
+    numbers = np.arange(2, math.prod(aval.shape) + 2)
+    if aval.dtype.kind in "iub":
+        values = numbers % (2 if aval.dtype == bool else 3)
+    else:
+        values = np.cos(1.7 * numbers) + 0.3
+    return values.reshape(aval.shape).astype(aval.dtype)
+
+
+def _zeros(aval: Aval) -> NDArray[Any]:
+    return np.broadcast_to(np.zeros((), aval.dtype), aval.shape)
+
+
+def _with_stand_ins(value: Any, like: Callable[[Aval], NDArray[Any]]) -> Any:
     if isinstance(value, AbstractArray):
         shape, dtype = value.aval
-        if value.size > largest:
-            raise ValueError("too large to be tried")
-        (dtype,) = in_place_of((dtype,))
-        square = len(shape) > 1 and shape[-1] == shape[-2]
-        if square:  # an identity can be inverted
-            return np.broadcast_to(np.eye(shape[-1], dtype=dtype), shape)
-        return stand_in(Aval(shape, dtype))
+        return like(Aval(shape, *in_place_of((dtype,))))
     if isinstance(value, (list, tuple)):
-        items = [_stand_ins(item, largest) for item in value]
+        items = [_with_stand_ins(item, like) for item in value]
         return items if isinstance(value, list) else tuple(items)
     if isinstance(value, dict):
-        return {name: _stand_ins(item, largest) for name, item in value.items()}
+        return {name: _with_stand_ins(item, like) for name, item in value.items()}
     if BFLOAT16 in _dtypes(value):
         is_dtype = isinstance(value, (np.dtype, str, type))
         return FLOAT16 if is_dtype else widened(np.asarray(value)).astype(FLOAT16)
@@ -227,15 +297,6 @@ def _dtypes(value: Any) -> Iterator[np.dtype[Any]]:
         yield dtype_of(value)
     elif isinstance(value, type) and issubclass(value, np.generic):
         yield np.dtype(value)
-
-
-def _narrowed(found: Any) -> Any:
-    """Results with bfloat16 for float16."""
-    if isinstance(found, tuple):
-        return tuple(map(_narrowed, found))
-    if isinstance(found, (np.ndarray, np.generic)) and found.dtype == FLOAT16:
-        return stand_in(Aval(found.shape, BFLOAT16))
-    return found
 
 
 def _index(item: Any) -> Any:

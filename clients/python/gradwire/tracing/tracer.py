@@ -17,7 +17,15 @@ from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.conversions import Conversions
 from gradwire.tracing.operators import Operators
 from gradwire.tracing.recordable import RecordableArray, unwrapped
-from gradwire.tracing.shapes import Aval, by_values, has_mask, is_basic, item_aval, measured
+from gradwire.tracing.shapes import (
+    BY_VALUES,
+    Aval,
+    by_values,
+    has_mask,
+    is_basic,
+    item_aval,
+    measured,
+)
 from gradwire.tracing.terms import AT, Bound, Leaf, Scope, Term, dependencies
 from gradwire.tracing.traces import Trace, foreign, not_traceable, recording
 from gradwire.tracing.views import View
@@ -28,7 +36,8 @@ _np: Any = np
 _PLAIN = frozenset({int, float, bool, complex, np.ndarray, np.float64, RecordableArray})
 #: Types of values that are written out as they are.
 _WRITTEN_OUT = frozenset({int, float, bool, str, type(None)})
-Infer = Callable[[], "Aval | None"]
+#: Gives a shape and dtype, ``BY_VALUES``, or ``None`` where rules give none.
+Infer = Callable[[], Any]
 
 
 class Tracer(Operators, Methods, Conversions):
@@ -107,13 +116,23 @@ class Tracer(Operators, Methods, Conversions):
             for term in dependencies(self._own.operands, _is_settled):  # a chain may be long
                 array = _array_of(term)
                 if array is not None:
-                    array._aval = array._infer()
-            if self._infer is None:
-                self._aval = by_values(self._term, self._trace, self._like)
-            else:
-                self._aval = self._infer() or measured(self._term, self._trace)
+                    array._take(array._infer())
+            if self._infer is not None:
+                self._take(self._infer())
+            if self._aval is None:
+                if self._infer is None:
+                    self._aval = by_values(self._term, self._trace, self._like)
+                else:
+                    self._aval = measured(self._term, self._trace)
             self._infer = None
         return self._aval
+
+    def _take(self, inferred: Any) -> None:
+        """Keep what has been inferred; what values decide is asked for when it is needed."""
+        if inferred is BY_VALUES:
+            self._infer = None
+        else:
+            self._aval = inferred
 
     @property
     def dtype(self) -> np.dtype[Any]:
