@@ -66,9 +66,9 @@ class Cholesky(OfSquare):
 
     @classmethod
     def record(cls, b: Builder, a: Any, upper: Any = False) -> Any:
-        """Record, for ``upper`` with the factor's conjugate transpose."""
-        z = cls()(floating(b, a))
-        return adjoint(z) if flag(upper, "upper") else z
+        """Record; for ``upper`` the conjugate transposes of both, so that that triangle is read."""
+        x = floating(b, a)
+        return adjoint(cls()(adjoint(x))) if flag(upper, "upper") else cls()(x)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Factor; NaN where that fails."""
