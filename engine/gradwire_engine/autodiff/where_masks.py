@@ -61,6 +61,8 @@ def _through_linear(op: Op, mask: Var, z: Var, operands: Sequence[Var]) -> list[
     if not all(isinstance(x.type, ArrayType) for x in (z, *operands)):
         return [FUNCTIONS["any"].record(b, mask)] * len(operands)
     ones = b.broadcast(b.cast(mask, z.type.dtype), z.type.shape)
+    if z.type.dtype.kind == "c":  # else zeros where imaginary parts go elsewhere than real ones
+        ones = ones * b.scalar(1 + 1j, z.type.dtype)
     differs = PRIMITIVES["not_equal"]()
     moved = [
         None if bar is None else differs(bar, b.scalar(0, bar.dtype))

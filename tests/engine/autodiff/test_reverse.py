@@ -283,6 +283,19 @@ def test_a_branch_of_where_through_reductions_and_products(ask):
     assert np.array_equal(got[1], [[-2, 0], [0, -4]])
 
 
+@pytest.mark.parametrize(
+    "made", ["complex(x, w * x)", "conj(complex(w, x))", "x + 1j * w", "complex(imag(1j * x), w)"]
+)
+def test_a_branch_of_where_through_parts_of_complex_numbers(ask, made):
+    whole, cut = "z = MADE\n", "z = where(abs(MADE) > 0, MADE, 1j)\n"
+    got, want = [
+        ask.gradients(by.replace("MADE", made) + "sum(abs(z)**2 * imag(z) + real(z))", at)
+        for by in (cut, whole)
+        for at in [{"x": [1.0, -2.0], "w": [0.5, 3.0]}]
+    ]
+    np.testing.assert_allclose([*got.values()], [*want.values()])
+
+
 def test_a_branch_of_where_through_what_passes_of_a_loop_gave(ask):
     text = "sum(where(y > 0, sqrt(y), 0.0))"
     x = np.linspace(-1, 1.1, 3000)
