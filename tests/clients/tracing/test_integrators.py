@@ -1,5 +1,6 @@
 """SciPy's integrators: values agree with SciPy's, derivatives with differences."""
 
+import itertools
 import math
 
 import gradwire
@@ -41,6 +42,39 @@ def by_solve_ivp(x):
     return found.y[0, -1] + found.y.sum() + found.t[-1]
 
 
+def stiff(t, y, k):
+    return np.stack([y[1], 500 * k * (1 - y[0] ** 2) * y[1] - y[0]])
+
+
+def by_stiff(x, method, **options):
+    found = scipy.integrate.solve_ivp(
+        stiff, (0.0, 9.0), [x[1] + 1, 0.0], method,
+        args=(x[2],), dense_output=True, rtol=1e-10, atol=[1e-10, 1e-11], **options,
+    )  # fmt: skip
+    angle, speed = found.y
+    later = found.sol(np.array([5.0, 3.0 * x[2]])) - found.sol(x[0])[:, None]
+    return angle[-1] + 9 * speed[-1] + found.y[0, 0] + found.t[-1] + later.sum()
+
+
+def by_radau(x):
+    return by_stiff(x, "Radau", vectorized=True, jac=None)
+
+
+def by_bdf(x):
+    return by_stiff(x, scipy.integrate.BDF, first_step=1e-6)
+
+
+def by_lsoda(x):
+    return by_stiff(x, "LSODA")
+
+
+def by_stiff_odeint(x):
+    y = scipy.integrate.odeint(
+        lambda y, t: stiff(t, y, x[2]), [x[1] + 1, 0.0], [0.0, 9.0], rtol=1e-10, atol=[1e-10] * 2
+    )
+    return y[-1, 0]
+
+
 def by_quad(x):
     return scipy.integrate.quad(lambda u: np.exp(-x[0] * u) * math.cos(u), 0.0, x[1])[0]
 
@@ -53,8 +87,8 @@ def by_quad_to_infinity(x):
 @pytest.mark.parametrize(
     "f",
     [
-        by_odeint, by_odeint_of_a_number, by_odeint_time_first, by_solve_ivp, by_quad,
-        by_quad_to_infinity,
+        by_odeint, by_odeint_of_a_number, by_odeint_time_first, by_solve_ivp, by_radau, by_bdf,
+        by_lsoda, by_stiff_odeint, by_quad, by_quad_to_infinity,
     ],
     ids=lambda f: f.__name__,
 )  # fmt: skip
@@ -87,15 +121,42 @@ def test_the_error_of_an_integral_is_unknown(client):
         ("full_output", lambda x: scipy.integrate.odeint(
             lambda y, t: -x * y, 1.0, TIMES, full_output=True)),
         ("hmax", lambda x: scipy.integrate.odeint(lambda y, t: -x * y, 1.0, TIMES, hmax=0.1)),
-        ("rtol", lambda x: scipy.integrate.odeint(lambda y, t: -x * y, 1.0, TIMES, rtol=[1e-3])),
-        ("t_eval", lambda x: scipy.integrate.solve_ivp(lambda t, y: -x * y, (0, 1), [1.0])),
-        ("Radau", lambda x: scipy.integrate.solve_ivp(
-            lambda t, y: -x * y, (0, 1), [1.0], "Radau", TIMES)),
-        ("max_step", lambda x: scipy.integrate.solve_ivp(
-            lambda t, y: -x * y, (0, 1), [1.0], t_eval=TIMES, max_step=0.1)),
+        *[
+            (name, lambda x, options=options: scipy.integrate.solve_ivp(
+                lambda t, y: -x * y, (0, 1), [1.0], **options).y)
+            for name, options in (
+                ("max_step", {"t_eval": TIMES, "max_step": 0.1}),
+                ("events", {"t_eval": TIMES, "events": lambda t, y: y[0]}),
+                ("min_step", {"t_eval": TIMES, "method": "LSODA", "min_step": 0.1}),
+                ("method='RK4'", {"t_eval": TIMES, "method": "RK4"}),
+            )
+        ],
+        *[
+            ("t_eval", lambda x, part=part: part(scipy.integrate.solve_ivp(
+                lambda t, y: -x * y, (0, 1), [1.0, 2.0])))
+            for part in (
+                lambda found: found.y[0, 1], lambda found: found.y[:, 1:],
+                lambda found: np.sum(found.y), lambda found: 2 * found.y, lambda found: found.y.T,
+                lambda found: len(found.t), lambda found: np.trapezoid(found.y[0], found.t),
+            )
+        ],
         ("points", lambda x: scipy.integrate.quad(lambda u: x * u, 0, 1, points=[0.5])),
     ],
+    ids=itertools.count(),
 )  # fmt: skip
 def test_options_without_a_counterpart_are_refused_by_name(name, f, client):
     with pytest.raises(gradwire.NotTraceable, match=name):
+        gradwire.function(f, client)(1.0)
+
+
+@pytest.mark.parametrize(
+    ("times", "said"), [([0.5, 2.0], "within"), ([-0.5, 0.0], "within"), ([0.5, 0.2], "sorted")]
+)
+def test_times_that_scipy_refuses_are_refused(times, said, client):
+    def f(x):
+        return scipy.integrate.solve_ivp(lambda t, y: -x * y, (0, 1), [1.0], t_eval=times).y
+
+    with pytest.raises(ValueError, match=said):
+        f(1.0)
+    with pytest.raises(ValueError, match=said):
         gradwire.function(f, client)(1.0)

@@ -13,7 +13,17 @@ def oscillation(y, t, w):
     return {"x": y["v"], "v": -(w**2) * y["x"]}
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "dopri5"}, {"adjoint": True, "steps": 2}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"steps": 2},
+        {"method": "rk38"},
+        {"adjoint": True, "rtol": 1e-9},
+        {"method": "rodas5p", "atol": 1e-9},
+        {"method": "auto", "adjoint": True, "max_steps": 1000},
+    ],
+)
 def test_a_solution_has_the_derivatives_of_its_closed_form(options, client):
     def end(k, y0):
         return gradwire.odeint(decay, y0, TIMES, k, **options)[-1]
@@ -26,7 +36,7 @@ def test_a_solution_has_the_derivatives_of_its_closed_form(options, client):
 
 def test_nested_solutions_are_nested_like_the_initial_value(client):
     begun = {"x": 1, "v": 0.0}
-    found = gradwire.odeint(oscillation, begun, TIMES, 1.5, method="dopri5", client=client)
+    found = gradwire.odeint(oscillation, begun, TIMES, 1.5, client=client)
     assert np.allclose(found["x"], np.cos(1.5 * TIMES), atol=1e-6)
     assert np.allclose(found["v"], -1.5 * np.sin(1.5 * TIMES), atol=1e-6)
 
@@ -38,6 +48,19 @@ def test_solutions_can_be_mapped_over_parameters(client):
     ks = np.array([0.5, 1.0, 2.0])
     slopes = gradwire.vmap(gradwire.grad(end), client=client)(ks)
     assert np.allclose(slopes, -2 * np.exp(-2 * ks), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"method": "dopri5", "steps": 2}, "'dopri5' does not take steps"),
+        ({"steps": 2, "rtol": 1e-3}, "'rk4' does not take rtol"),
+        ({"method": "rk5"}, "knows the methods"),
+    ],
+)
+def test_options_of_another_method_are_refused_by_name(options, named, client):
+    with pytest.raises(gradwire.BadArgument, match=named):
+        gradwire.odeint(decay, 1.0, TIMES, 0.5, **options, client=client)
 
 
 def test_the_slope_must_have_the_structure_of_the_value(client):

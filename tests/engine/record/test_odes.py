@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,16 @@ from scipy.integrate import solve_ivp
 
 TIMES = np.linspace(0, 5, 11)
 WEIGHTS = np.linspace(-1, 1, 22).reshape(11, 2)
-WAYS = ["", ", adjoint=True"]
+BY_STEPS, BACKWARD = "method='dopri5'", "method='dopri5', adjoint=True"
+WAYS = [
+    *(BY_STEPS, BACKWARD, "method='rodas5p'", "method='auto'"),
+    pytest.param("method='rodas5p', adjoint=True", marks=pytest.mark.thorough),
+]
 #: ``y' = -k y cos t``: ``y = y0 exp(-k sin t)``.
 DECAY = """
 def last(k, y0, T):
     slope = lambda y, t: -k * y * cos(t)
-    return odeint(slope, y0, [0.0, 1.0, T], method='dopri5', rtol=1e-10, atol=1e-10WAY)[-1]
+    return odeint(slope, y0, [0.0, 1.0, T], rtol=1e-10, atol=1e-10, WAY)[-1]
 
 
 """
@@ -67,7 +72,7 @@ def van_der_pol(mu: float, y0: Any, end: float) -> Any:
 def test_adaptive_steps_are_scipys_solution_and_its_differences(ask, way):
     text = f"""
 slope = lambda y, t: stack([y[1], mu * (1 - y[0]**2) * y[1] - y[0]])
-y = odeint(slope, y0, linspace(0, T, 11), method='dopri5', rtol=1e-9, atol=1e-9{way})
+y = odeint(slope, y0, linspace(0, T, 11), rtol=1e-9, atol=1e-9, {way})
 sum(w * y)
 """
     at: dict[str, Any] = {"mu": 1.5, "y0": np.array([2.0, 0.0]), "T": 5.0}
@@ -125,6 +130,124 @@ def test_examples_of_a_batch_take_steps_of_their_own(ask, way):
     np.testing.assert_allclose(answer.gradients["k"], want, rtol=1e-6, atol=1e-8)
 
 
+@dataclass
+class Stiff:
+    """A stiff equation, and what SciPy's Radau gives of it and its variational equation.
+
+    All values, and derivatives of the first one in initial values, parameters and time.
+    """
+
+    slope: str
+    at: dict[str, Any]
+    options: str
+    values: list[float]
+    slopes: dict[str, Any]
+    speed: float
+    #: Derivatives of steps are less exact than values where what is tiny grows to all there is.
+    accuracy: float = 1e-6
+
+
+#: To relative tolerances of 1e-10; values of HIRES are those of Mazzia and Magherini, Test Set for
+#: Initial Value Problem Solvers (2008).
+STIFF = {
+    "robertson": Stiff(
+        "stack([-k0*y[0] + k2*y[1]*y[2], k0*y[0] - k2*y[1]*y[2] - k1*y[1]**2, k1*y[1]**2])",
+        {"y0": [1.0, 0.0, 0.0], "T": 1e3, "k0": 0.04, "k1": 3e7, "k2": 1e4},
+        "atol=1e-14",
+        [0.33687453066072, 2.0137023182617e-06, 0.66312345563700],
+        {
+            "y0": [0.45250139797, 0.44946017729, 0.44946048837],
+            "k0": -5.931892366,
+            "k1": -3.8542184088e-09,
+            "k2": 2.3125341958e-05,
+        },
+        -1.2164882732928e-4,
+    ),
+    "van der Pol": Stiff(
+        "stack([y[1], mu * (1 - y[0]**2) * y[1] - y[0]])",
+        {"y0": [2.0, 0.0], "T": 700.0, "mu": 1000.0},
+        "rtol=1e-9, atol=1e-9",
+        [1.34289173128, -0.00167158867279],
+        {"y0": [2.50738273059, 0.000835794336], "mu": 0.00117010878},
+        -0.00167158867279,
+    ),
+    "van der Pol after its jump": Stiff(
+        "stack([y[1], mu * (1 - y[0]**2) * y[1] - y[0]])",
+        {"y0": [2.0, 0.0], "T": 1200.0, "mu": 1000.0},
+        "rtol=1e-10, atol=1e-10",
+        [-1.69971400346048, 0.0008997819505960868],
+        {"y0": [-1.34967259, -0.000449890913], "mu": -0.0010793217},
+        0.0008997819505960868,
+        accuracy=2e-4,
+    ),
+    "hires": Stiff(
+        """stack([
+            -p*y[0] + 0.43*y[1] + 8.32*y[2] + 0.0007, p*y[0] - 8.75*y[1],
+            -10.03*y[2] + 0.43*y[3] + 0.035*y[4], 8.32*y[1] + p*y[2] - 1.12*y[3],
+            -1.745*y[4] + 0.43*y[5] + 0.43*y[6],
+            -q*y[5]*y[7] + 0.69*y[3] + p*y[4] - 0.43*y[5] + 0.69*y[6],
+            q*y[5]*y[7] - s*y[6], s*y[6] - q*y[5]*y[7]])""",
+        {"y0": [1, 0, 0, 0, 0, 0, 0, 0.0057], "T": 321.8122, "p": 1.71, "q": 280.0, "s": 1.81},
+        "atol=1e-11",
+        [
+            *(0.7371312573325668e-3, 0.1442485726316185e-3, 0.5888729740967575e-4),
+            *(0.1175651343283149e-2, 0.2386356198831331e-2, 0.6238968252742796e-2),
+            *(0.2849998395185769e-2, 0.2850001604814231e-2),
+        ],
+        {
+            "y0": [
+                *(0.002661960637, 0.00265588542, 0.002661305972, 0.002649901007, 0.00263260567),
+                *(0.002533006905, -0.58152594996, -0.5837034019),
+            ],
+            "p": 0.081366114758,
+            "q": -4.64269454e-07,
+            "s": -0.00477268223,
+        },
+        -8.52524935859e-06,
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "'rodas5p'",
+        pytest.param("'rodas5p', adjoint=True", marks=pytest.mark.thorough),
+        pytest.param("'auto'", marks=pytest.mark.thorough),
+    ],
+)
+@pytest.mark.parametrize("name", STIFF)
+def test_stiff_equations_have_the_values_and_derivatives_of_tight_solutions(ask, name, way):
+    case = STIFF[name]
+    text = f"""
+f = lambda y, t: {case.slope}
+sum(w * odeint(f, y0, [0.0, T], method={way}, {case.options})[-1])
+"""
+    got = ask.gradients(text, case.at | {"w": np.eye(len(case.values))[0]})
+    np.testing.assert_allclose(got.pop("w"), case.values, rtol=1e-6)
+    assert got.pop("T") == pytest.approx(case.speed, rel=1e-6)
+    for source, slope in case.slopes.items():
+        np.testing.assert_allclose(got[source], slope, rtol=case.accuracy, err_msg=source)
+
+
+def test_a_stiff_equation_is_solved_by_few_steps_however_stiff(ask):
+    """Prothero and Robinson's: ``y = cos t`` for each ``k``, and its derivative in ``k`` is 0."""
+    text = """
+def last(k, y0):
+    slope = lambda y, t: {'a': -k * (y['a'] - cos(t)) - sin(t), 'b': -1j * k * (y['b'] - y['a'])}
+    y = odeint(slope, {'a': y0, 'b': 1.0 + 0j}, [0.0, 1.0, 2.0], method='METHOD', max_steps=99)
+    return y['a'][-1]
+
+
+vmap(value_and_grad(last))(k, ones(3)), jvp(last(k[2], y0), y0, 1.0), jacobian(last)(k[2], y0)
+"""
+    for method in ("rodas5p", "auto"):
+        at = {"k": [1e2, 1e5, 1e9], "y0": 1.0}
+        (values, slopes), along, turn = ask.value(text.replace("METHOD", method), at)
+        np.testing.assert_allclose(values, np.cos(2), atol=1e-7)
+        np.testing.assert_allclose([*slopes, along, turn], 0, atol=1e-8)
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("passes", [3, 200])
 def test_names_mean_what_they_did_when_the_equation_was_solved(ask, way, passes):
@@ -135,7 +258,7 @@ def slope(y, t):
 
 total = 0.0
 for i in range({passes}):
-    total = total + odeint(slope, 1.0, [0.0, 1.0], method='dopri5'{way})[-1]
+    total = total + odeint(slope, 1.0, [0.0, 1.0], {way})[-1]
     k = k * 1.01
 total
 """
@@ -146,29 +269,29 @@ total
 
 @pytest.mark.thorough
 def test_the_adjoint_keeps_no_step(ask):
-    text = "sum(odeint(lambda y, t: -k * y * cos(t), y0, [0, 1], steps={}{})[-1])"
+    text = "sum(odeint(lambda y, t: -k * y * cos(t), y0, [0, 1], {}{})[-1])"
     peaks = {}
-    for way in WAYS:
+    for way in ("", ", adjoint=True"):
         for steps in (500, 2000):
             at = {"k": 1.3, "y0": np.ones(1000)}
-            ask.gradients(text.format(steps, way), at)
+            ask.gradients(text.format(f"steps={steps}", way), at)
             Engine.backend.release()  # else what it keeps is not asked for again
             tracemalloc.start()
-            ask.gradients(text.format(steps, way), at)
+            ask.gradients(text.format(f"steps={steps}", way), at)
             _, peaks[way, steps] = tracemalloc.get_traced_memory()
             tracemalloc.stop()
-    assert peaks[WAYS[0], 2000] > 3 * peaks[WAYS[0], 500]
-    assert peaks[WAYS[1], 2000] < 1.5 * peaks[WAYS[1], 500]
-    assert peaks[WAYS[1], 2000] < 0.1 * peaks[WAYS[0], 2000]
+    assert peaks["", 2000] > 3 * peaks["", 500]
+    assert peaks[", adjoint=True", 2000] < 1.5 * peaks[", adjoint=True", 500]
+    assert peaks[", adjoint=True", 2000] < 0.1 * peaks["", 2000]
 
 
-@pytest.mark.parametrize("way", ["", ", method='dopri5'", ", method='dopri5', adjoint=True"])
+@pytest.mark.parametrize("way", ["steps=4", *WAYS])
 def test_nested_values_and_parameters_move_together(ask, way):
     """An oscillator, mapped over frequencies: its amplitude's derivatives are of closed form."""
     text = f"""
 def swing(w):
     slope = lambda y, t, w: {{'x': y['v'], 'v': -w * w * y['x']}}
-    return odeint(slope, {{'x': a, 'v': 0.0}}, linspace(0, 1, 41), w{way})['x'][-1]
+    return odeint(slope, {{'x': a, 'v': 0.0}}, linspace(0, 1, 41), w, {way})['x'][-1]
 
 
 vmap(value_and_grad(swing))(w)
@@ -179,7 +302,7 @@ vmap(value_and_grad(swing))(w)
     np.testing.assert_allclose(slope, -a * np.sin(w), atol=1e-5)
 
 
-@pytest.mark.parametrize("way", ["steps=20", "method='dopri5'", "method='dopri5', adjoint=True"])
+@pytest.mark.parametrize("way", ["steps=20", *WAYS])
 def test_times_may_fall_repeat_or_be_one(ask, way):
     text = f"odeint(lambda y, t: -k * y, y0, times, {way})"
     assert ask.value(text, {"k": 0.8, "y0": 3.0, "times": [2.0]}) == [3]
@@ -195,7 +318,7 @@ def test_times_may_fall_repeat_or_be_one(ask, way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_complex_values_turn(ask, way):
-    text = f"real(odeint(lambda y, t: 1j * k * y, y0, [0.0, 1.0], method='dopri5'{way})[-1])"
+    text = f"real(odeint(lambda y, t: 1j * k * y, y0, [0.0, 1.0], {way})[-1])"
     got = ask.gradients(text, {"k": 0.6, "y0": 2.0 + 0j})
     assert got["k"] == pytest.approx(-2 * np.sin(0.6), rel=1e-6)
     assert got["y0"] == pytest.approx(np.exp(-0.6j), rel=1e-6)
@@ -203,7 +326,7 @@ def test_complex_values_turn(ask, way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_values_keep_their_dtype(ask, way):
-    text = f"odeint(lambda y, t: -y, y0, [0, 1], method='dopri5', rtol=1e-5, atol=1e-5{way})[-1]"
+    text = f"odeint(lambda y, t: -y, y0, [0, 1], rtol=1e-5, atol=1e-5, {way})[-1]"
     answer = ask.answer(text, {"y0": np.float32(2)})
     assert answer.value.dtype == answer.gradients["y0"].dtype == np.float32
     assert answer.value == pytest.approx(2 / np.e, rel=1e-5)
@@ -230,16 +353,17 @@ def test_names_of_other_libraries(ask, call):
     [
         ("odeint(lambda y, t: y, a, [0, 1], method='rk5')", BadArgument, "knows the methods"),
         ("odeint(lambda y, t: y, a, [0, 1], steps=0)", BadArgument, "a step at least"),
+        *[(f"odeint(lambda y, t: y, a, [0, 1], method='{method}', steps=2)", BadArgument,
+           f"{method}' does not take steps") for method in ("dopri5", "rodas5p", "auto")],
+        *[(f"odeint(lambda y, t: y, a, [0, 1], {how}, {name}=9)", BadArgument,
+           f"does not take {name}")
+          for how in ("method='heun'", "steps=2") for name in ("rtol", "atol", "max_steps")],
         ("odeint(lambda y, t: y, a, 1.0)", BadArgument, "a list of times"),
         ("odeint(lambda y, t: y, a, [0, 1j])", DtypeMismatch, "times are real"),
         ("odeint(lambda y, t: [y, y], a, [0, 1])", BadArgument, "slope for each"),
         ("odeint(lambda y, t: stack([y, y]), a, [0, 1])", ShapeMismatch, "broadcast"),
         ("odeint(lambda y: y, a, [0, 1])", BadArgument, "takes 1 arguments"),
         ("odeint(lambda y, t: y, [], [0, 1])", BadArgument, "a value"),
-        ("odeint(lambda y, t: y * y, a, [0, 1], method='dopri5', max_steps=99)",
-         DomainError, "max_steps"),
-        ("vmap(lambda a: odeint(lambda y, t: y * y, a, [0, 1], method='dopri5', max_steps=99))"
-         "(stack([a, 0.1]))", DomainError, "max_steps"),
         ("odeint(lambda y, t: 's', a, [0, 1])", EngineError, "expected an array"),
     ],
 )  # fmt: skip
@@ -247,3 +371,48 @@ def test_mistakes_are_named_and_placed(ask, text, error, words):
     with pytest.raises(error, match=words) as caught:
         ask.value(text, {"a": 2.0})
     assert caught.value.at
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "odeint(lambda y, t: y * y, a, [0, 1], METHOD)[-1]",
+        "vmap(lambda a: odeint(lambda y, t: y * y, a, [0, 1], METHOD)[-1])(stack([a, 0.1]))",
+        "odeint(lambda y, t: y, a * nan, [0, 1], METHOD)[-1]",
+        "for i in range(9):\n    a = a + odeint(lambda y, t: y * y, a * i, [0, 0.1], METHOD)[-1]\n"
+        "a",
+        "f = lambda y, t: stack([y[1], 1e4 * (1 - y[0]**2) * y[1] - y[0]])\n"
+        "odeint(f, array([a, 0.0]), [0, 1e4], METHOD)[-1, 0]",
+    ],
+)
+@pytest.mark.parametrize("method", ["'dopri5'", "'dopri5', adjoint=True", "'rodas5p'", "'auto'"])
+def test_what_is_not_solved_is_an_error_that_names_the_method_for_it(ask, text, method):
+    with pytest.raises(DomainError, match="max_steps") as caught:
+        ask.gradients(text.replace("METHOD", f"method={method}, max_steps=60"), {"a": 2.0})
+    assert "rodas5p" in str(caught.value.hint)
+    assert caught.value.at
+
+
+def test_an_adjoint_equation_that_is_not_solved_is_an_error(ask):
+    """Forward the solution comes from all sides, so that backward it goes to all."""
+    text = "odeint(lambda y, t: -60 * (y**3 - cos(a * t)), a, [0, 1], WAY)[-1]"
+    with pytest.raises(DomainError, match="max_steps"):
+        ask.gradients(text.replace("WAY", BACKWARD), {"a": 2.0})
+    want = ask.gradients(text.replace("WAY", BY_STEPS), {"a": 2.0})["a"]
+    got = ask.gradients(text.replace("WAY", "method='rodas5p', adjoint=True"), {"a": 2.0})["a"]
+    assert got == pytest.approx(want, rel=1e-6)
+
+
+def test_the_steps_of_a_stiff_method_can_be_made_again_in_place_of_kept(ask):
+    """Few of them are kept: 32 for each power of 32."""
+    text = "sum(odeint(lambda y, t: y * cos(t), y0, [0, 99], method='rodas5p'WAY)[-1])"
+    peaks = []
+    for way in ("", ", adjoint=True"):
+        at = {"y0": np.ones(40)}
+        ask.gradients(text.replace("WAY", way), at)
+        Engine.backend.release()
+        tracemalloc.start()
+        ask.gradients(text.replace("WAY", way), at)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 0.5 * peaks[0], peaks

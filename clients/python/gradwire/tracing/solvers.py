@@ -15,8 +15,8 @@ from gradwire.tracing.integrators import solution
 from gradwire.tracing.tracer import term_of
 from gradwire.usage import check_function
 
-#: Explicit methods of Runge and Kutta; "dopri5" chooses its steps.
-Method: TypeAlias = Literal["rk4", "heun", "midpoint", "euler", "dopri5"]
+#: The first three choose their steps, the others take equal ones.
+Method: TypeAlias = Literal["dopri5", "rodas5p", "auto", "rk4", "rk38", "heun", "midpoint", "euler"]
 
 
 def odeint(
@@ -24,20 +24,26 @@ def odeint(
     y0: Any,
     t: Any,
     *args: Any,
-    method: Method = "rk4",
-    steps: int = 1,
-    rtol: float = 1.4e-8,
-    atol: float = 1.4e-8,
-    max_steps: int = 10_000,
+    method: Method | None = None,
+    steps: int | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    max_steps: int | None = None,
     adjoint: bool = False,
     client: Runs | None = None,
 ) -> Any:
     """``y`` at the times ``t``, stacked, where ``dy/dt = f(y, t, *args)`` and ``y(t[0]) = y0``.
 
-    ``y`` may be nested. From each time to the next go ``steps`` equal steps of a method, or of
-    "dopri5" as many, up to ``max_steps``, as keep errors below ``atol + rtol |y|``. Derivatives
-    are those of the steps; with ``adjoint`` those of the equation, integrated backward, so that no
-    step is kept.
+    ``y`` may be nested. From each time to the next go as many steps, up to ``max_steps`` (10,000),
+    as keep errors below ``atol + rtol |y|`` (1.49012e-8 both): of "dopri5", the default, explicit
+    and of order 5; of "rodas5p", of order 5 and for stiff equations; or with "auto" of the first,
+    and of the second from where the equation proves stiff. With ``steps`` (1) go as many equal
+    steps of "rk4", its default, "rk38", "heun", "midpoint" or "euler". Options of the other kind
+    of method are refused, and so are solutions that ``max_steps`` do not reach.
+
+    Derivatives are those of the steps. With ``adjoint`` they are those of the equation, integrated
+    backward, so that no step is kept; with "rodas5p" and "auto" of the steps, of which few are kept
+    and the others made again.
 
     >>> gradwire.odeint(lambda y, t, k: -k * y, 2.0, np.linspace(0.0, 2.0, 21), 0.5)[-1]
     """
@@ -48,13 +54,9 @@ def odeint(
         "rtol": rtol,
         "atol": atol,
         "max_steps": max_steps,
-        "adjoint": adjoint,
     }
-    given: Any = method  # the service refuses what is no method
-    fixed = not isinstance(given, str) or given != "dopri5"
-    unused = ("rtol", "atol", "max_steps") if fixed else ("steps",)
-    named = {name: value for name, value in options.items() if name not in unused}
-    return Function(partial(solution, f, named), client)(y0, t, *args)
+    given = {name: value for name, value in options.items() if value is not None}
+    return Function(partial(solution, f, given | {"adjoint": adjoint}), client)(y0, t, *args)
 
 
 def custom_root(
