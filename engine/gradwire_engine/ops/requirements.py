@@ -34,8 +34,8 @@ class Required(Op):
         return x
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar``."""
-        return z_bar, None
+        """``x_bar = z_bar``, if the flags hold: a derivative may be asked for without the value."""
+        return self(z_bar, operands[1]), None
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
         """Of all examples, one of which is enough for the error."""
