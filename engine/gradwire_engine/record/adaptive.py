@@ -133,7 +133,7 @@ class Adaptive:
         if "stiff" in at and method is self.methods[0]:
             moved, turned = (self._size(x, [at["y"], made["y"]], t) for x in apart)
             unstable = do("less", _UNSTABLE * moved, do("abs", step) * turned)
-            count = at["stiff"] + do("where", unstable, 1, -_RELIEF)
+            count = do("where", unstable, at["stiff"] + 1.0, at["stiff"] - _RELIEF)
             made["stiff"] = StopGradient()(do("maximum", count, 0))
             ends = do("logical_or", ends, do("less_equal", _STIFF, made["stiff"]))
         following = iter(leaves(made))
