@@ -24,7 +24,7 @@ from gradwire_engine.program import (
 
 #: Roots of dotted names that choose a dialect, unless the text assigns them.
 PREFIXES = frozenset(
-    "np numpy jnp jax lax scipy special linalg fft random sparse tf torch torchdiffeq F math "
+    "np numpy jnp jax lax scipy special linalg fft random sparse tf torch torchdiffeq F nn math "
     "functools itertools operator".split()
 )
 _IMPORT = ("an import", "names need none: sin, np.sin and scipy.special.erf are known")

@@ -52,6 +52,8 @@ def call(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, Any]) 
 
 def of_language(name: str) -> Callable[..., Any] | None:
     """The function of the recorder that a name means, if it is none of arrays alone."""
+    if name.startswith("nn."):
+        name = f"torch.{name}"
     return LANGUAGE.get(name) or (OF_ARRAYS.get(_plain(name)) if "." in name else None)
 
 
@@ -82,7 +84,7 @@ def constant(name: str) -> Any:
 
 def is_operation(name: str) -> bool:
     """True if a name that stands by itself is a function's."""
-    if name in LANGUAGE or name in FUNCTIONS:
+    if name in FUNCTIONS or of_language(name) is not None:
         return True
     return "." in name and _found(name) is not None
 

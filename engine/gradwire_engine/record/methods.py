@@ -132,7 +132,7 @@ def libraries(program: Program, variables: frozenset[str]) -> tuple[bool, bool]:
         if node.kind == "method" or (dot and root in variables):
             alone = _is_of_tensors_alone(name.rpartition(".")[2])
             of_torch |= alone or not _KEYWORDS.isdisjoint(keywords)
-        elif root in ("torch", "F") and dot:
+        elif root in ("torch", "F", "nn") and dot:
             of_torch = True
         elif dot and node.kind == "call":
             of_others |= root in _OTHERS

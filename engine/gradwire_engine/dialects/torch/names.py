@@ -9,7 +9,7 @@ from gradwire_engine.dialects.torch.scalars import PyTorch
 _FUNCTIONAL = "torch.nn.functional."
 TORCH = PyTorch(
     "torch",
-    {"torch.": "torch.", "F.": _FUNCTIONAL},
+    {"torch.": "torch.", "F.": _FUNCTIONAL, "nn.functional.": _FUNCTIONAL},
     synonyms={"axis": "dim", "keepdims": "keepdim", "x1": "input", "x2": "other"},
 )
 _entry = TORCH.entry

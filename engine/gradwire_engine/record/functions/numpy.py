@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.builder import Var
+from gradwire_engine.record.calculus import rebuild
+from gradwire_engine.record.functions.loops import mapped
 from gradwire_engine.record.indexing import nonzero
+from gradwire_engine.record.scope import Transformed
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -121,6 +124,23 @@ def _piecewise(r: Recorder, x: Any, condlist: Any, funclist: Any, *args: Any, **
     return r.b.cast(z, at.dtype)
 
 
+def _vectorized(r: Recorder, pyfunc: Any, *, otypes: Any = None) -> Transformed:
+    """The function that gives ``pyfunc`` of each element of its arguments, broadcast together.
+
+    Decisions are made for each element.
+    """
+
+    def each(r: Recorder, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        if named:
+            raise BadArgument("a vectorized function takes arguments by position")
+        every = r.operation("broadcast_arrays", *args)
+        rows = [r.operation("ravel", x) for x in every]
+        found = mapped(r, lambda row: r.apply(pyfunc, row, {}), rows)
+        return rebuild(found, lambda z: r.operation("reshape", z, every[0].shape))
+
+    return Transformed(each)
+
+
 #: Called as ``function(recorder, *args, **named)``, also after a prefix of NumPy's.
 COUNTED: dict[str, Callable[..., Any]] = {
     "shape": _shape,
@@ -133,4 +153,5 @@ COUNTED: dict[str, Callable[..., Any]] = {
     "bincount": _bincount,
     "unique": _unique,
     "piecewise": _piecewise,
+    "vectorize": _vectorized,
 }

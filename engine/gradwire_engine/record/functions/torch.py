@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.record.functions.numpy import COUNTED
 from gradwire_engine.record.indexing import nonzero
+from gradwire_engine.record.scope import Transformed
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -65,6 +66,40 @@ def _unique(
     return found
 
 
+def _module(name: str) -> Callable[..., Any]:
+    function = f"torch.nn.functional.{name}"
+
+    def module(r: Recorder, *args: Any, **named: Any) -> Transformed:
+        def forward(r: Recorder, tensors: Sequence[Any], by_name: Mapping[str, Any]) -> Any:
+            return r.operation(function, *tensors, *args, **named, **by_name)
+
+        return Transformed(forward)
+
+    module.__doc__ = f"The function of tensors ``{function}``, with these further arguments."
+    return module
+
+
+#: The functions that modules without parameters of their own apply.
+_MODULES = {
+    "MSELoss": "mse_loss",
+    "L1Loss": "l1_loss",
+    "HuberLoss": "huber_loss",
+    "SmoothL1Loss": "smooth_l1_loss",
+    "CrossEntropyLoss": "cross_entropy",
+    "NLLLoss": "nll_loss",
+    "KLDivLoss": "kl_div",
+    "BCELoss": "binary_cross_entropy",
+    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+    "CosineSimilarity": "cosine_similarity",
+    "LeakyReLU": "leaky_relu",
+    "LogSoftmax": "log_softmax",
+} | {
+    name: name.lower()
+    for name in (
+        "ReLU ReLU6 ELU SELU CELU GELU GLU SiLU Mish Sigmoid LogSigmoid Hardsigmoid Hardswish "
+        "Hardtanh Tanh Tanhshrink Softplus Softsign Softshrink Hardshrink Softmax Softmin".split()
+    )
+}
 #: Called as ``function(recorder, *args, **named)``.
 COUNTED_BY_TORCH: dict[str, Callable[..., Any]] = {
     "torch.where": _where,
@@ -73,4 +108,5 @@ COUNTED_BY_TORCH: dict[str, Callable[..., Any]] = {
     "torch.masked_select": _masked_select,
     "torch.bincount": _bincount,
     "torch.unique": _unique,
+    **{f"torch.nn.{name}": _module(function) for name, function in _MODULES.items()},
 }
