@@ -113,6 +113,8 @@ def _found(name: str) -> Function | None:
 
 
 def _closest(name: str) -> str | None:
+    if name.startswith(("torch.nn.", "nn.")) and name.rpartition(".")[2][:1].isupper():
+        return "send a module's parameters in variables: F.linear(x, weight, bias)"
     dialect = dialects.own(name)
     if dialect is None:
         known = [*FUNCTIONS, *[name for name in LANGUAGE if name not in _WORDS]]

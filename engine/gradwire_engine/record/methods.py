@@ -120,17 +120,22 @@ def libraries(program: Program, variables: frozenset[str]) -> tuple[bool, bool]:
     PyTorch's are its functions, the methods that only tensors have, and their keywords.
     """
     of_torch = of_others = False
-    for node in _nodes(program):
+    nodes = [*_nodes(program)]
+    # Members of the text's dicts may be functions, of any name.
+    members = {key for node in nodes if node.kind == "dict" for key in node.value}
+    for node in nodes:
         keywords: Sequence[str] = ()
         if node.kind in ("method", "call"):
             name, keywords = node.value
+            members.update(keywords if name == "dict" else ())
         elif node.kind == "load":
             name = node.value
         else:
             continue
         root, dot, _ = name.partition(".")
         if node.kind == "method" or (dot and root in variables):
-            alone = _is_of_tensors_alone(name.rpartition(".")[2])
+            last = name.rpartition(".")[2]
+            alone = last not in members and _is_of_tensors_alone(last)
             of_torch |= alone or not _KEYWORDS.isdisjoint(keywords)
         elif root in ("torch", "F", "nn") and dot:
             of_torch = True

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.record.scope import MISSING, Transformed
+from gradwire_engine.record.scope import Transformed
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -24,9 +24,9 @@ def _partial(r: Recorder, func: Any, /, *args: Any, **named: Any) -> Transformed
     return Transformed(call)
 
 
-def reduced(r: Recorder, function: Any, iterable: Any, initial: Any = MISSING) -> Any:
+def reduced(r: Recorder, function: Any, iterable: Any, initial: Any = None) -> Any:
     """``function`` of the first two items, of that and the third, and so on."""
-    items = [*([] if initial is MISSING else [initial]), *r.items(iterable)]
+    items = [*([] if initial is None else [initial]), *r.items(iterable)]
     if not items:
         raise BadArgument("reduce of no items needs an initial value")
     return reduce(lambda x, y: r.apply(function, (x, y), {}), items)
@@ -71,6 +71,8 @@ def _sorted(r: Recorder, iterable: Any, *, reverse: Any = False) -> Any:
     items, falling = r.items(iterable), r.truth(reverse)
     if not any(isinstance(item, Var) for item in items):
         return sorted(items, reverse=falling)
+    if any(isinstance(item, Var) and item.ndim for item in items):
+        raise BadArgument("sorted compares numbers, not arrays", hint="sort orders along an axis")
     rising = r.operation("sort", items)
     return r.operation("flip", rising) if falling else rising
 

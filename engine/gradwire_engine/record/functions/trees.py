@@ -9,7 +9,7 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.functions.python import reduced
-from gradwire_engine.record.scope import MISSING, Transformed
+from gradwire_engine.record.scope import Transformed
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -62,7 +62,7 @@ def _unflatten(r: Recorder, treedef: Any, leaves: Any) -> Any:
     return r.apply(treedef, (leaves,), {})
 
 
-def _reduce(r: Recorder, function: Any, tree: Any, initializer: Any = MISSING) -> Any:
+def _reduce(r: Recorder, function: Any, tree: Any, initializer: Any = None) -> Any:
     """``function`` of the first two leaves, of that and the third, and so on."""
     return reduced(r, function, _leaves(r, tree), initializer)
 

@@ -1,0 +1,81 @@
+"""Methods are those of the library in which a text is written; see also the recorded answers."""
+
+import numpy as np
+import pytest
+from gradwire_engine import errors
+
+X = np.array([[0.5, -1.5, 2.0], [1.0, 0.25, -0.75]])
+VALUES = {"x": X, "F": np.diag([1.0, 2.0])}
+#: Of methods that both libraries have: what NumPy's arrays give, and what PyTorch's tensors do.
+DIFFERING = {
+    "x.std()": (X.std(), X.std(ddof=1)),
+    "x.var(0)": (X.var(0), X.var(0, ddof=1)),
+    "x.max(1)[0]": (1.0 * X.max(1)[0], X.max(1)),
+    "x.min(0)[1]": (X.min(0)[1], X.argmin(0)),
+    "x.repeat(2, 1)": (X.repeat(2, 1), np.tile(X, (2, 1))),
+    "x.sort(1)[0]": (np.sort(X, 1)[0], np.sort(X, 1)),
+    "x.transpose(0, 1)": (X, X.T),
+}
+OF_TORCH = ["torch.abs(x)", "F.relu(x)", "nn.ReLU()", "x.exp()", "x.sum(dim=0)", "torch.pi"]
+OF_NUMPY = ["np.abs(x)", "x.copy()", "F.T", "{'exp': 1.0}.exp", "x.sum(axis=0)", "math.pi"]
+
+
+@pytest.mark.parametrize("text", DIFFERING)
+@pytest.mark.parametrize("by_torch", [False, True])
+def test_a_method_is_that_of_the_texts_library(ask, text, by_torch):
+    for other in OF_TORCH if by_torch else OF_NUMPY:
+        values = {**VALUES} if other == "F.T" else {"x": X}
+        for program in (f"y = {other}\n{text}", f"z = {text}\ny = {other}\nz"):
+            found = ask.value(program, values)
+            np.testing.assert_allclose(found, DIFFERING[text][by_torch], err_msg=program)
+
+
+@pytest.mark.parametrize("text", DIFFERING)
+def test_where_a_text_is_in_two_libraries_what_differs_is_refused(ask, text):
+    with pytest.raises(errors.BadArgument, match="means one thing to NumPy's arrays") as caught:
+        ask.value(f"np.sum(torch.abs(x))\n{text}", {"x": X})
+    assert "torch." in (caught.value.hint or "")
+    assert ask.value("np.sum(torch.abs(x)) + x.max() + x.sum(dim=0)[0]", {"x": X}) == 9.5
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("x.add_(1)", "write x = x.add(…)"),
+        ("x.zero_()", "torch.full_like"),
+        ("x.sum().backward()", "g = grad(y, x)"),
+        ("x.device", "leave it out"),
+        ("nn.Linear(3, 2)", "F.linear(x, weight, bias)"),
+        ("x.requires_grad_(False)", "x.detach()"),
+        ("math.sqrt(x)", "write sqrt(x)"),
+        ("x.tolist()", "leave it out"),
+    ],
+)
+def test_what_tensors_do_elsewhere_is_refused_by_name(ask, text, hint):
+    with pytest.raises(errors.EngineError) as caught:
+        ask.value(text, {"x": X})
+    assert hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x.sort()\nx[0]", np.sort(X)[0]),
+        ("place = (1, 2)\nx[place]", X[1, 2]),
+        ("x[np.where(x > 0)]", X[X > 0]),
+        ("x[np.unravel_index(np.argmax(x), x.shape)]", X.max()),
+        ("x[np.ix_([0, 1], [0, 2])]", X[:, [0, 2]]),
+        ("y = x * 1\ny[np.diag_indices(2)] = 0\ny", np.where(np.eye(2, 3) > 0, 0, X)),
+        ("x.compress([True, False, True], 1)", X[:, ::2]),
+        (
+            "np.vectorize(lambda a, b: a * b if a > 0 else -b)(x, x[0])",
+            np.where(X > 0, X, -1) * X[0],
+        ),
+        (
+            "f = lambda a, b, c=1: a * b - c\nf(x, *[x, 2]) + f(*[x], **{'b': 2})",
+            X * X - 2 + 2 * X - 1,
+        ),
+    ],
+)
+def test_everyday_numpy(ask, text, expected):
+    np.testing.assert_allclose(ask.value(text, {"x": X}), expected)
