@@ -302,4 +302,4 @@ def _changes_something(node: ast.expr) -> bool:
         return False
     if isinstance(node.func.value, ast.Name) and node.func.value.id in PREFIXES:
         return False  # np.append gives a new array
-    return node.func.attr in ("assign", "assign_add", "assign_sub", "append")
+    return node.func.attr in ("assign", "assign_add", "assign_sub", "append", "defvjp")

@@ -12,9 +12,10 @@ from gradwire_engine.program import Block, Node, stored_names
 from gradwire_engine.record import calls, indexing, loops, methods, statics
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.loops import Iterations
-from gradwire_engine.record.scope import MISSING, Closure, Scope, Signal
+from gradwire_engine.record.scope import MISSING, Closure, Scope, Signal, Transformed
 from gradwire_engine.record.sequences import Counter
 from gradwire_engine.record.statements import For, While
+from gradwire_engine.record.transformations import define_vjp
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -91,6 +92,11 @@ def _method(r: Recorder, node: Node, results: list[Any]) -> Any:
     name, keywords = node.value
     if name == "append" and isinstance(target, list):
         return _append(r, r.nodes[node.args[0]], target, args)
+    if name == "defvjp" and isinstance(target, Transformed) and len(args) == 2:
+        owner = r.nodes[node.args[0]]
+        if owner.kind != "load":
+            raise BadArgument("defvjp is of a function that has a name")
+        return r.scope.rebind(owner.value, define_vjp(target, *args))
     return methods.method(r, target, name, *_given(r, args, keywords))
 
 

@@ -52,6 +52,37 @@ def custom_gradient(r: Recorder, f: Any, backward: Any = None) -> Transformed:
     return Transformed(partial(_with_rule, f, backward))
 
 
+def _custom_vjp(r: Recorder, fun: Any) -> Transformed:
+    """``fun``, whose derivative is stated by ``f.defvjp(forward, backward)``, as in JAX."""
+    return Transformed(lambda r, args, named: r.apply(fun, args, named))
+
+
+def define_vjp(fun: Any, forward: Any, backward: Any) -> Transformed:
+    """``fun`` with the derivative of ``forward``'s pair and ``backward(residuals, z_bar)``."""
+    within = False
+
+    def paired(r: Recorder, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        nonlocal within
+        within = True
+        try:
+            value, residuals = r.items(r.apply(forward, args, {}))
+        finally:
+            within = False
+
+        def pulled(r: Recorder, bars: Sequence[Any], named: Mapping[str, Any]) -> Any:
+            spread = isinstance(value, list | tuple)
+            return r.apply(backward, (residuals, tuple(bars) if spread else bars[0]), {})
+
+        return value, Transformed(pulled)
+
+    def call(r: Recorder, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        if within:  # as it is called in ``forward``
+            return r.apply(fun, args, named)
+        return _with_rule(Transformed(paired), None, r, args, named)
+
+    return Transformed(call)
+
+
 def checkpoint(r: Recorder, f: Any) -> Transformed:
     """``f``, of which a derivative keeps no intermediate results, but computes them again."""
     return Transformed(partial(_recomputed, f))
@@ -314,6 +345,7 @@ TRANSFORMATIONS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("jax.vjp", "torch.func.vjp"), _vjp_of_jax),
     **dict.fromkeys(("jax.jvp", "torch.func.jvp"), _jvp_of_jax),
     **dict.fromkeys(("jax.jit", "jit", "tf.function", "torch.compile"), _itself),
+    "jax.custom_vjp": _custom_vjp,
     "torch.autograd.grad": _grad_of_torch,
     **dict.fromkeys(("torch.func.grad", "jax.grad"), grad),
     "torch.func.grad_and_value": _grad_and_value,
