@@ -159,7 +159,7 @@ def for_name(name: str, known: Iterable[str]) -> str | None:
 
 def for_attribute(name: str) -> str | None:
     """A hint at what to do without an attribute that other libraries' arrays have."""
-    return _ABSENT.get(name)
+    return _GRADIENTS if name == "grad" else _ABSENT.get(name)
 
 
 def for_parameter(name: str, known: Iterable[str]) -> str | None:

@@ -92,8 +92,9 @@ class ExpressionPrinter:
         unnamed = len(numbers) - len(names)
         parts = [self.take(number) for number in numbers[:unnamed]]
         named = dict(zip(names, numbers[unnamed:], strict=True))
-        for place in sorted(int(name[1:]) for name in names if name[0] == "*" and name != "**"):
-            parts.insert(place, ["*", *self.take(named.pop(f"*{place}"))])
+        starred = [name for name in names if name.startswith("*") and name[1:].isdecimal()]
+        for name in sorted(starred, key=lambda name: int(name[1:])):
+            parts.insert(int(name[1:]), ["*", *self.take(named.pop(name))])
         for name, number in named.items():
             parts.append([name if name == "**" else f"{name}=", *self.take(number)])
         return [piece for i, part in enumerate(parts) for piece in ([", "] if i else []) + part]

@@ -65,17 +65,16 @@ def _given(
     """The arguments of a call by position and by name, those with stars spread."""
     split = len(values) - len(keywords)
     args, named = [*values[:split]], dict(zip(keywords, values[split:], strict=True))
-    if not keywords or keywords[0][0] != "*":
+    if not any(keyword.startswith("*") for keyword in keywords):
         return args, named
     members = named.pop("**", {})
     if not isinstance(members, dict) or not named.keys().isdisjoint(members):
         raise BadArgument("two stars spread a dict whose members are no arguments already")
-    stars = {int(key[1:]): named.pop(key) for key in keywords if key[1:].isdigit()}
-    plain = iter(args)
-    spread = [
-        [*r.items(stars[i])] if i in stars else [next(plain)] for i in range(split + len(stars))
-    ]
-    return [item for part in spread for item in part], named | members
+    stars = [key for key in keywords if key[0] == "*" and key[1:].isdecimal()]
+    parts = [[arg] for arg in args]
+    for key in sorted(stars, key=lambda key: int(key[1:])):
+        parts.insert(int(key[1:]), r.items(named.pop(key)))
+    return [item for part in parts for item in part], named | members
 
 
 def _is_text(r: Recorder, node: Node) -> bool:

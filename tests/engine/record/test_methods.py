@@ -44,6 +44,7 @@ def test_where_a_text_is_in_two_libraries_what_differs_is_refused(ask, text):
         ("x.add_(1)", "write x = x.add(…)"),
         ("x.zero_()", "torch.full_like"),
         ("x.sum().backward()", "g = grad(y, x)"),
+        ("x.grad", "g = grad(y, x)"),
         ("x.device", "leave it out"),
         ("nn.Linear(3, 2)", "F.linear(x, weight, bias)"),
         ("x.requires_grad_(False)", "x.detach()"),
@@ -72,7 +73,7 @@ def test_what_tensors_do_elsewhere_is_refused_by_name(ask, text, hint):
             np.where(X > 0, X, -1) * X[0],
         ),
         (
-            "f = lambda a, b, c=1: a * b - c\nf(x, *[x, 2]) + f(*[x], **{'b': 2})",
+            "f = lambda a, b, x1=1: a * b - x1\nf(x, *[x], x1=2) + f(*[x], **{'b': 2})",
             X * X - 2 + 2 * X - 1,
         ),
     ],
