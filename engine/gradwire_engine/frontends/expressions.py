@@ -161,7 +161,7 @@ class ExpressionReader(Writer):
     def call(self, node: ast.Call) -> int:
         function, arguments = node.func, node.args
         names: tuple[str, ...] = ()
-        if node.keywords or any(type(argument) is ast.Starred for argument in arguments):
+        if node.keywords or ast.Starred in map(type, arguments):
             named = {keyword.arg or "**": keyword.value for keyword in node.keywords}
             if len(named) < len(node.keywords):
                 raise self.refused(node)
@@ -217,7 +217,7 @@ class ExpressionReader(Writer):
         return self.write(at(node), "slice", tuple(numbers))
 
     def sequence(self, node: ast.List | ast.Tuple) -> int:
-        if any(isinstance(item, ast.Starred) for item in node.elts):
+        if ast.Starred in map(type, node.elts):
             return self._joined(node)
         kind = "list" if isinstance(node, ast.List) else "tuple"
         return self.write(
