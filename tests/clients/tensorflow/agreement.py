@@ -61,8 +61,6 @@ def disagreement(case: dict[str, Any], source: str) -> str | None:
 
 def ours(code: str) -> str:
     """The snippet with Gradwire's names imported in place of TensorFlow's."""
-    backprop = r"^from tensorflow\.python\.eager import backprop.*$"
-    code = re.sub(backprop, "import gradwire.tfe as backprop", code, flags=re.MULTILINE)
     return re.sub(r"^(from|import) tensorflow\b", r"\1 gradwire.tf", code, flags=re.MULTILINE)
 
 

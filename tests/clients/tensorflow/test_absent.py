@@ -15,7 +15,7 @@ from typing import Any
 
 import gradwire.tf
 import pytest
-from gradwire.tf import absent
+from gradwire.tf import absent, paths
 from gradwire.tf.absent import MissingName, names_of, tensorflow_names
 
 tf: Any = gradwire.tf
@@ -79,6 +79,46 @@ def test_modules_are_imported_by_tensorflows_places():
     assert importlib.import_module("gradwire.tf.nn.experimental") is tf.nn.experimental
     schedules = importlib.import_module("gradwire.tf.keras.optimizers.schedules")
     assert schedules is tf.keras.optimizers.schedules
+
+
+def test_modules_of_tensorflows_own_have_public_names():
+    known = paths._written()
+    assert known["ops.array_ops"]["where_v2"] == "where"
+    for place, names in known.items():
+        module = importlib.import_module(f"gradwire.tf.python.{place}")
+        for name, public in names.items():
+            if name and paths._has("", public):
+                assert getattr(module, name) is attrgetter(public)(tf), (place, name)
+    with pytest.raises(MissingName, match=r"tf\.compat\.v1\.where"):
+        importlib.import_module("gradwire.tf.python.ops.array_ops").where  # noqa: B018
+    with pytest.raises(ImportError, match=r"does not implement tf\.compat\.v1\.nn\.dropout"):
+        exec("from gradwire.tf.python.ops.nn_ops import dropout")
+    with pytest.raises(ImportError, match="cannot import name 'nonsense'"):
+        exec("from gradwire.tf.python.ops import nonsense")
+
+
+@pytest.mark.parametrize(
+    ("path", "module"),
+    [
+        ("compat.v2", "gradwire.tf"),
+        ("compat.v2.keras.layers", "gradwire.tf.keras.layers"),
+        ("python.keras.backend", "gradwire.tf.keras.backend"),
+        ("python.keras.optimizer_v2.adam", "gradwire.tf.keras"),
+        ("python.keras.layers.recurrent_v2", "gradwire.tf.keras.layers"),
+        ("python.keras.layers.core", "gradwire.tf.keras.layers.core"),
+    ],
+)
+def test_another_path_is_the_same_module(path, module):
+    found = importlib.import_module(f"gradwire.tf.{path}")
+    assert found is importlib.import_module(module)
+    assert found.__spec__ is not None
+    assert found.__spec__.name == module
+
+
+def test_older_names_are_those_that_tensorflow_has_for_them():
+    for name, public in absent.same_names_of("compat.v1").items():
+        if paths._has("", public):
+            assert getattr(tf.compat.v1, name) is attrgetter(public)(tf), name
 
 
 def test_what_looks_into_modules_works():

@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gradwire.tf import absent
+from gradwire.tf import absent, paths
 from gradwire.tf import autodiff as autodiff
 from gradwire.tf import autograph as autograph
 from gradwire.tf import bitwise as bitwise
@@ -122,4 +122,5 @@ def __dir__() -> list[str]:
 
 
 absent.name_missing(sys.modules[__name__])
+sys.meta_path.insert(0, paths.OtherPaths())  # before those that would find files anew
 sys.meta_path.append(absent.MissingImports())

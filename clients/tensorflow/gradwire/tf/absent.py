@@ -1,7 +1,8 @@
 """TensorFlow's names that are not here: using one raises an error with the nearest that are.
 
 ``names.txt``, next to this module, has the public names of TensorFlow 2.21, those of one of its
-modules on each line; an equals sign begins those in ``tf.compat.v1`` that are the same in ``tf``.
+modules on each line; an equals sign begins those in ``tf.compat.v1`` that are the same in ``tf``,
+and is between those and the names that they have in ``tf`` where these are others.
 A name that it does not have is Python's plain ``AttributeError``.
 """
 
@@ -62,12 +63,19 @@ def tensorflow_names() -> dict[str, str]:
 
 def names_of(module: str) -> list[str]:
     """The public names of one of TensorFlow's modules, none of what is not a module."""
-    return tensorflow_names().get(module or "tf", "").replace("=", "").split()
+    names = tensorflow_names().get(module or "tf", "").split()
+    return [name.lstrip("=").partition("=")[0] for name in names]
 
 
-def same_names_of(module: str) -> list[str]:
-    """The names in a module of ``tf.compat.v1`` that are those in ``tf``."""
-    return [name[1:] for name in tensorflow_names()[module].split() if name.startswith("=")]
+def same_names_of(module: str) -> dict[str, str]:
+    """The names in a module of ``tf.compat.v1``, with those that they have in ``tf``."""
+    place = module.removeprefix("compat.v1").strip(".")
+    found: dict[str, str] = {}
+    for each in tensorflow_names()[module].split():
+        name, is_there, other = each.lstrip("=").partition("=")
+        if is_there or each.startswith("="):
+            found[name] = other or f"{place}.{name}".strip(".")
+    return found
 
 
 def name_missing(module: types.ModuleType, place: str = "") -> None:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import absent
-from gradwire.tf.compat import v1 as v1
 
 v2: ModuleType = sys.modules["gradwire.tf"]
 
@@ -65,5 +64,7 @@ def forward_compatible(year: int, month: int, day: int) -> bool:
     """True if a change of that day may be relied on: for every day before today."""
     return datetime.datetime.now(datetime.UTC).date() > datetime.date(year, month, day)
 
+
+from gradwire.tf.compat import v1 as v1  # noqa: E402 - it has some of the names above
 
 absent.name_missing(sys.modules[__name__], "compat")

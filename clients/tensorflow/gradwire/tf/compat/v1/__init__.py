@@ -6,8 +6,10 @@ there.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
+from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -16,6 +18,7 @@ from gradwire.tf import absent
 from gradwire.tf.compat.v1 import data as data
 from gradwire.tf.compat.v1 import gfile as gfile
 from gradwire.tf.compat.v1 import logging as logging
+from gradwire.tf.compat.v1 import losses as losses
 from gradwire.tf.compat.v1 import train as train
 from gradwire.tf.compat.v1.sessions import ConfigProto as ConfigProto
 from gradwire.tf.compat.v1.sessions import GPUOptions as GPUOptions
@@ -112,13 +115,14 @@ def to_int64(x: Any, name: str = "ToInt64") -> Any:
 
 
 def _add_same(module: ModuleType, place: str) -> bool:
-    """Add the names that are the same in TensorFlow 2, where they are there: whether any is."""
-    of: Any = tf
-    for part in filter(None, place.removeprefix("compat.v1").split(".")):
-        of = getattr(of, part, None)
-    found = [name for name in absent.same_names_of(place) if hasattr(of, name)]
-    vars(module).update({name: getattr(of, name) for name in found})
-    return found != []
+    """Add the names that have one in TensorFlow 2, where it is there: whether any is."""
+    found = {}
+    for name, other in absent.same_names_of(place).items():
+        with contextlib.suppress(AttributeError):
+            found[name] = attrgetter(other)(tf)
+    for name, value in found.items():
+        vars(module).setdefault(name, value)
+    return found != {}
 
 
 def _add_modules() -> None:
