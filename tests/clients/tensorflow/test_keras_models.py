@@ -17,18 +17,9 @@ def made() -> Any:
 
 
 @pytest.mark.parametrize("name", ["model.h5", "model.hdf5"])
-def test_hdf5_is_refused_by_name(name, tmp_path):
+def test_hdf5_is_not_written(name, tmp_path):
     with pytest.raises(NotImplementedError, match="HDF5"):
         made().save(tmp_path / name)
-    with pytest.raises(NotImplementedError, match="HDF5"):
-        K.models.load_model(tmp_path / name)
-
-
-def test_weights_in_hdf5_are_refused_by_name(tmp_path):
-    path = tmp_path / "of_keras.weights.h5"
-    path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(64))
-    with pytest.raises(NotImplementedError, match="HDF5"):
-        made().load_weights(path)
 
 
 def test_a_model_with_a_lambda_function_is_refused(tmp_path):

@@ -77,4 +77,6 @@ class Described(Owner):
         # It reads its initialisers itself: in which order, decides the seeds that they draw.
         first = {name: each for name, each in config.items() if name.endswith("_initializer")}
         others = {name: each for name, each in config.items() if name not in first}
+        if others.get("quantization_config") is None:  # which Keras writes of every layer
+            others.pop("quantization_config", None)
         return cls(**deserialize_keras_object(others), **first)

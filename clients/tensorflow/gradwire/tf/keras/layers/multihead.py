@@ -50,6 +50,8 @@ class MultiHeadAttention(Layer):
     seed: int | None = None
 
     def __post_init__(self) -> None:
+        if self.attention_axes in (1, (1,), [1]):  # the only one that sequences have
+            self.attention_axes = None
         only(
             "MultiHeadAttention",
             attention_axes=(self.attention_axes, None),

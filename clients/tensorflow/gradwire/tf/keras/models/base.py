@@ -90,10 +90,15 @@ class Model(Trainer):
         only("Model.save_weights", max_shard_size=(max_shard_size, None))
         files.save_weights(self, filepath, overwrite)
 
-    def load_weights(self, filepath: Any, skip_mismatch: bool = False) -> None:
-        """Give the weights the values in a file that ``save_weights`` wrote."""
+    def load_weights(
+        self, filepath: Any, skip_mismatch: bool = False, by_name: bool = False
+    ) -> None:
+        """Give the weights the values in a file that ``save_weights`` or Keras wrote.
+
+        ``by_name`` gives them to layers of the same names alone, of a file of Keras 2.
+        """
         only("Model.load_weights", skip_mismatch=(skip_mismatch, False))
-        files.load_weights(self, filepath)
+        files.load_weights(self, filepath, by_name)
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Any = None) -> Any:

@@ -4,8 +4,8 @@ A ``.keras`` file is a ZIP archive, as Keras's, of three members: ``metadata.jso
 ``config.json`` with the configuration in Keras's form, which Keras reads too
 (``keras.models.model_from_json``); and ``model.weights.npz``, an archive of NumPy: ``weight/0``,
 ``weight/1``, … in the order of ``model.weights``, and ``optimizer/0``, … in that of
-``optimizer.variables``. Keras's own files have HDF5 in place of the last, which is neither read nor
-written.
+``optimizer.variables``. Keras's own files have HDF5 in place of the last, which is read, as its
+older files of HDF5 alone are: see ``hdf5``. None is written.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ import numpy as np
 import gradwire.tf as tf
 from gradwire.tf.archives import read_arrays
 from gradwire.tf.arguments import only
+from gradwire.tf.keras.models import hdf5
 from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
 
 __all__ = ["load_model", "model_from_json", "save_model"]
 
 _WEIGHTS = "model.weights.npz"
-_HDF5 = b"\x89HDF\r\n\x1a\n"
+_THEIR_WEIGHTS = "model.weights.h5"
 
 
 def configuration(model: Any) -> dict[str, Any]:
@@ -72,30 +73,77 @@ def load_model(
     compile: bool = True,
     safe_mode: bool = True,
 ) -> Any:
-    """The model of a ``.keras`` file, compiled as it was, unless ``compile=False``.
+    """The model of a ``.keras`` or ``.h5`` file, compiled as it was, unless ``compile=False``.
+
+    The code of lambda functions in it is run with ``safe_mode=False`` alone.
 
     Raises:
-        NotImplementedError: for files whose weights are in HDF5, such as Keras's own.
+        NotImplementedError: for HDF5 where h5py is not installed, and optimizers whose state has
+            another order in the file.
+        ValueError: for lambda functions in safe mode, and values that do not fit.
     """
     path = Path(filepath)
+    if _is_hdf5(path):
+        return _from_hdf5(path, custom_objects, compile, safe_mode)
     if path.suffix == ".keras" and not path.exists():
         raise ValueError(f"there is no model at `filepath` {path}")
     if not path.is_file() or not zipfile.is_zipfile(path):
-        if path.suffix in (".h5", ".hdf5"):
-            raise NotImplementedError(f"load_model does not read HDF5: {path}; .keras is possible")
         raise ValueError(f"File format not supported: filepath={path}. It is no `.keras` file.")
     with zipfile.ZipFile(path) as archive:
-        arrays = _unpacked(archive, path)
         config = json.loads(archive.read("config.json"))
+        names = archive.namelist()
+        weights = archive.read(_WEIGHTS if _WEIGHTS in names else _THEIR_WEIGHTS)
     compiled = config.pop("compile_config", None)
     model = deserialize_keras_object(config, custom_objects, safe_mode)
-    values = _in_order(arrays, "weight")
-    if values or model.built:
-        model.set_weights(values)
+    if assets := [name for name in names if name.startswith("assets/")]:
+        raise NotImplementedError(f"the vocabularies of {path} are not read: {assets}")
+    if _WEIGHTS in names:
+        arrays = read_arrays(io.BytesIO(weights))
+        values, state = _in_order(arrays, "weight"), _in_order(arrays, "optimizer")
+        if values or model.built:
+            model.set_weights(values)
+    else:
+        with hdf5.opened(io.BytesIO(weights), str(path)) as file:
+            hdf5.read_nested(model, file)
+            state = hdf5.optimizer_values(file)
     if compile and compiled:
-        model.compile_from_config(deserialize_keras_object(compiled, custom_objects))
-        _restore(model, _in_order(arrays, "optimizer"))
+        model.compile_from_config(deserialize_keras_object(compiled, custom_objects, safe_mode))
+        if state and _WEIGHTS not in names:
+            _check_order(model.optimizer, path)
+        _restore(model, state)
     return model
+
+
+def _is_hdf5(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(hdf5.MAGIC)) == hdf5.MAGIC
+
+
+def _from_hdf5(
+    path: Path, custom_objects: Mapping[str, Any] | None, compile: bool, safe_mode: bool
+) -> Any:
+    with hdf5.opened(path, str(path)) as file:
+        config = hdf5.configuration(file)
+        if config is None:
+            raise ValueError(f"{path} has weights alone: call `load_weights` of a model")
+        model = deserialize_keras_object(config, custom_objects, safe_mode)
+        hdf5.read_listed(model, file["model_weights"])
+        compiled = hdf5.training(file) if compile else None
+    if compiled:
+        found = deserialize_keras_object(compiled, custom_objects, safe_mode)
+        model.compile(**{name: value for name, value in found.items() if value is not None})
+    return model
+
+
+def _check_order(optimizer: Any, path: Path) -> None:
+    """Refuse the state of optimizers whose slots Keras has in another order."""
+    if len(optimizer._slots) > 1 and type(optimizer).__name__ not in ("Adam", "AdamW"):
+        raise NotImplementedError(
+            f"the state of {type(optimizer).__name__} in {path} is not read; load with "
+            "compile=False, and compile the model anew"
+        )
 
 
 def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
@@ -113,22 +161,31 @@ def save_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
         np.savez(file, *model.get_weights())
 
 
-def load_weights(model: Any, filepath: Any) -> None:
-    """Give weights the values in a file that ``save_weights`` or ``save`` wrote.
+def load_weights(model: Any, filepath: Any, by_name: bool = False) -> None:
+    """Give weights the values in a file that ``save_weights``, ``save`` or Keras wrote.
 
     Raises:
-        NotImplementedError: for HDF5.
+        NotImplementedError: for HDF5 where h5py is not installed.
+        ValueError: for values that do not fit.
     """
     path = Path(filepath)
-    with path.open("rb") as file:
-        if file.read(len(_HDF5)) == _HDF5:
-            raise NotImplementedError(
-                f"load_weights does not read HDF5: {path}; files that save_weights or save wrote "
-                "are possible"
-            )
+    if _is_hdf5(path):
+        with hdf5.opened(path, str(path)) as file:
+            group = file.get("model_weights", file)
+            if hdf5.is_nested(group):
+                hdf5.read_nested(model, group)
+            else:
+                hdf5.read_listed(model, group, by_name)
+        return
     if path.suffix == ".keras":
         with zipfile.ZipFile(path) as archive:
-            model.set_weights(_in_order(_unpacked(archive, path), "weight"))
+            if _WEIGHTS in archive.namelist():
+                arrays = read_arrays(io.BytesIO(archive.read(_WEIGHTS)))
+                model.set_weights(_in_order(arrays, "weight"))
+                return
+            weights = archive.read(_THEIR_WEIGHTS)
+        with hdf5.opened(io.BytesIO(weights), str(path)) as file:
+            hdf5.read_nested(model, file)
         return
     model.set_weights([*read_arrays(path).values()])
 
@@ -145,15 +202,6 @@ def _packed(arrays: Mapping[str, Any]) -> bytes:
             with archive.open(f"{name}.npy", "w") as member:
                 np.lib.format.write_array(member, np.asarray(value), allow_pickle=False)
     return content.getvalue()
-
-
-def _unpacked(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
-    if _WEIGHTS not in archive.namelist():
-        raise NotImplementedError(
-            f"the weights of {path} are not in {_WEIGHTS}, but in {archive.namelist()}: files that "
-            "Keras wrote are not read"
-        )
-    return read_arrays(io.BytesIO(archive.read(_WEIGHTS)))
 
 
 def _in_order(arrays: Mapping[str, Any], kind: str) -> list[Any]:
