@@ -172,6 +172,7 @@ CONSTANTS: dict[str, Any] = {
     "kind": lambda x: kind_of(x.dtype),
     "tiny": lambda dtype: float(finfo(dtype).tiny),
     "eps": lambda dtype: float(finfo(dtype).eps),
+    "largest": lambda dtype: float(finfo(dtype).max),
     **{
         function.__name__: function
         for function in (

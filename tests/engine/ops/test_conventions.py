@@ -169,6 +169,11 @@ MORE: dict[str, Any] = {
         [[nan, inf, -inf, 2]],
         [[0, 0, 0, 1]],
     ),
+    "nan_to_num of what has no slope": (
+        lambda f, x: f.nan_to_num(x / (x - x)) + f.nan_to_num(f.log(x)) + x,
+        [[0, -1, 2]],
+        [[1, 1, 1.5]],
+    ),
     "elu far below": (lambda f, x: f.elu(x), [[-1000, 1000]], [[0, 1]]),
     "sigmoid far out": (lambda f, x: f.sigmoid(x), [[-1000, 1000]], [[0, 0]]),
     "gelu far out": (lambda f, x: f.gelu(x), [[-100, 100]], [[0, 1]]),

@@ -15,9 +15,8 @@ from gradwire_engine.ops.elementwise import (
     Unary,
     broadcast_shapes,
 )
-from gradwire_engine.ops.pointwise.comparison import GreaterEqual, IsFinite, LessEqual, NotEqual
-from gradwire_engine.ops.promotion import finfo
-from gradwire_engine.tape import ArrayType, DType
+from gradwire_engine.ops.pointwise.comparison import GreaterEqual, LessEqual, NotEqual
+from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -213,51 +212,3 @@ class Round(Rounding):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """NumPy's own rounding."""
         return xp.round(operands[0], self.decimals)
-
-
-@register("nan_to_num")
-class NanToNum(Unary):
-    """``x`` with NaN replaced by ``nan`` and infinities by ``posinf`` and ``neginf``.
-
-    ``None`` stands for the dtype's largest and smallest numbers.  Convention: derivative 0 where
-    something was replaced.
-    """
-
-    nan: float = 0.0
-    posinf: float | None = None
-    neginf: float | None = None
-
-    @classmethod
-    def record(
-        cls,
-        b: Builder,
-        x: Any,
-        nan: float = 0.0,
-        posinf: float | None = None,
-        neginf: float | None = None,
-    ) -> Any:
-        """Record with static replacements."""
-        if not isinstance(nan, int | float):
-            raise BadArgument("nan_to_num needs a number in place of NaN")
-        for value in (posinf, neginf):
-            if value is not None and not isinstance(value, int | float):
-                raise BadArgument("nan_to_num needs numbers in place of infinities, or None")
-        return cls(nan, posinf, neginf)(b.array(x))
-
-    def in_single(self, half: DType) -> NanToNum:
-        """With its largest and smallest numbers."""
-        limits = finfo(half)
-        posinf = float(limits.max) if self.posinf is None else self.posinf
-        neginf = float(limits.min) if self.neginf is None else self.neginf
-        return NanToNum(self.nan, posinf, neginf)
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """NumPy's own replacement."""
-        return xp.nan_to_num(operands[0], nan=self.nan, posinf=self.posinf, neginf=self.neginf)
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar`` where ``x`` is finite, in each part if complex."""
-        from gradwire_engine.ops.pointwise.complex import by_parts
-
-        (x,) = operands
-        return (by_parts(lambda of_x, of_z_bar: zero_unless(IsFinite()(of_x), of_z_bar), x, z_bar),)

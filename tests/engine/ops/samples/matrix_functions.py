@@ -5,6 +5,7 @@ from gradwire_engine.check import Call
 
 RNG = np.random.default_rng(23)
 HALF = np.array(0.5)
+L = np.array([1.5, 0.7, 1.1])
 SHAPES = ((3, 3), (2, 3, 3), (1, 1), (0, 0))
 
 
@@ -23,6 +24,16 @@ SAMPLES = [
             ((2, 3, 3), (2, 2), (3, 2)),
             ((1, 1), (1, 1), (2, 1, 1)),
         )
+    ],
+    *[
+        Call.of(name, right_of_zero(*a) * 0.3, RNG.normal(size=q))
+        for name in ("solve_continuous_lyapunov", "solve_discrete_lyapunov")
+        for a, q in (((3, 3), (3, 3)), ((2, 3, 3), (3, 3)))
+    ],
+    *[
+        Call.of(name, RNG.normal(size=a), RNG.normal(size=(3, 2)), np.diag(L[:3]), np.diag(L[1:]))
+        for name in ("solve_continuous_are", "solve_discrete_are")
+        for a in ((3, 3), (2, 3, 3))
     ],
     *[Call.of("expm_frechet", *RNG.normal(size=(2, *shape))) for shape in SHAPES[:2]],
     Call.of("linalg.expm_frechet", *RNG.normal(size=(2, 3, 3)), False),

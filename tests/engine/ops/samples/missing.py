@@ -19,4 +19,5 @@ SAMPLES = [
     *[Call.of(name, X, 1, ddof=1) for name in ("nanvar", "nanstd")],
     *[Call.of(name, X, axis) for name in (*PLACES, *RUNNING) for axis in (None, 0, -1)],
     *[Call.of(name, X, 1, True) for name in PLACES],
+    Call.of("nan_to_num", np.array([0.5, -np.inf, 1.5, np.nan]), 2.0, None, 3.0),
 ]
