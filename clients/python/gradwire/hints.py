@@ -39,6 +39,12 @@ AN_ARRAY: Final = (
     "place of A.dot(x), numpy.array([x, y]) in place of a list; an array to write to is made "
     "inside of the function, by numpy.zeros(shape), numpy.zeros_like(x) or numpy.array(outside)"
 )
+TO_FILL: Final = (
+    "write into an array that is made inside of the function, by numpy.zeros_like(x), "
+    "numpy.zeros(shape) or numpy.array(outside)"
+)
+#: The hints where a plain array or number would have to hold recorded values.
+OF_PLAIN_VALUES: Final = frozenset({A_VALUE, AN_ARRAY, TO_FILL})
 
 _ODE = "gradwire.odeint(f, y0, t) solves differential equations as a part of the program"
 _INTEGRAL = (

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
+from inspect import signature
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 from urllib.parse import quote
 
 from gradwire import hints
 from gradwire.errors import GradwireError, UsageError
+
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
 
 
 class used:  # noqa: N801 - a context, like suppress
@@ -37,10 +42,40 @@ def is_of_this_call(error: TypeError) -> bool:
 def check_function(*given: Any) -> None:
     """Refuse a value that is not a Python function."""
     for value in given:
-        if not callable(value):
+        if not (callable(value) or isinstance(value, classmethod)):
             got = "program text" if isinstance(value, str) else type(value).__name__
             hint = hints.TEXT_FOR_FUNCTION if isinstance(value, str) else ""
             raise UsageError(f"expected a Python function, got {got}", hint=hint)
+
+
+class Decorator(Protocol[P, R_co]):
+    """A function of a Python function that is also a decorator."""
+
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+    @overload
+    def __call__(self, **options: Any) -> Callable[[Callable[..., Any]], R_co]: ...
+
+
+def as_decorator(transform: Callable[P, R_co]) -> Decorator[P, R_co]:
+    """A function of a Python function, also as a decorator that is called with the other arguments.
+
+    Raises: ``UsageError`` for arguments that it does not have.
+    """
+    function: Any = transform
+    parameters = signature(function)
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        is_decorator = bool(kwargs) and not args and next(iter(parameters.parameters)) not in kwargs
+        with used(function.__name__):
+            parameters.bind(*(None,) if is_decorator else args, **kwargs)
+        return partial(function, **kwargs) if is_decorator else function(*args, **kwargs)
+
+    made: Any = called
+    decorator: Decorator[P, R_co] = made
+    return decorator
 
 
 def check_client(client: Any) -> None:

@@ -5,10 +5,12 @@ import functools
 import math
 import numbers
 import operator
+from typing import Any
 
 import gradwire
 import numpy as np
 import pytest
+from numpy import float64
 from numpy.polynomial import polynomial
 
 X = np.array([0.3, 0.7, 1.1])
@@ -130,15 +132,59 @@ def test_lookups_are_those_of_the_values(f, client):
         np.testing.assert_allclose(function(x), f(x))
 
 
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda x: float(x[0]), lambda x: complex(x[0]), lambda x: x[0].item(), np.float64,
-        lambda x: np.float32(x[0]),
-        lambda x: x.item(0),
-    ],
-    ids=range(6),
-)  # fmt: skip
-def test_numbers_with_derivatives_are_not_decided(f, client):
-    with pytest.raises(gradwire.NotTraceable, match="needs numbers"):
-        gradwire.function(f, client)(X)
+NUMBERS: dict[str, Any] = {
+    "float": lambda x: float(x[0]) ** 2 * x,
+    "float of a sum": lambda x: float(np.sum(x**2)),
+    "float of text": lambda x: x[0] * float("2") * float(3) * float.fromhex("0x1p1"),
+    "complex": lambda x: abs(complex(x[0], 2 * x[1])) + complex(x[2]).real,
+    "of NumPy's": lambda x: np.float64(x[0]) * np.float64(x) + np.float32(x[1]),
+    "complex of NumPy's": lambda x: np.complex128(x[0]).conj() * (1 + 2j),
+    "by name": lambda x: float64(x[1]) * x.astype(float64),
+    "item": lambda x: x[0].item() * x[1:].item(1) * x.reshape(3, 1).item((1, 0)),
+    "as dtypes": lambda x: x.astype(float) * np.zeros(3, dtype=float) + float(x[0]),
+    "asked for": lambda x: float(x[0]) if isinstance(float(x[1]), float) else x,
+    "compared": lambda x: float(x[1]) * x if {kind: 1}.get(float) and kind in (int, float) else x,
+    "mapped": lambda x: sum(map(float, x[:2])) + math.sin(float(x[0])) + max(map(float, x)),
+    "called elsewhere": lambda x: as_float(x[1]) * 2.0,
+}  # fmt: skip
+
+
+kind = float
+
+
+def as_float(value):
+    return float(value)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_with_derivatives_stay_in_the_program(name, check, client):
+    check(NUMBERS[name], X, order=1, rtol=1e-5)
+    function = gradwire.function(NUMBERS[name], client)
+    for x in (X, X * 0.9):
+        np.testing.assert_allclose(function(x), NUMBERS[name](x), rtol=1e-6)
+    assert len(function.recordings) == 1
+
+
+def test_a_number_that_is_needed_as_text_is_decided(client):
+    def f(x):
+        return float(f"{float(x[0]):.1f}") * x
+
+    function = gradwire.function(f, client)
+    for x in (X, X * 2, X * 1.01):
+        np.testing.assert_allclose(function(x), f(x))
+    assert len(function.recordings) == 2
+
+
+def test_classes_that_are_compared_by_identity_stay(client):
+    for f in (
+        lambda x: float(x) if kind is float else x,
+        lambda x: kind(x) if float is kind else x,
+    ):
+        with pytest.raises(gradwire.NotTraceable):
+            gradwire.function(f, client)(2.0)
+
+
+def test_only_one_element_is_a_number(client):
+    for f in (float, np.ndarray.item, lambda x: float(x * 1j)):
+        with pytest.raises((TypeError, ValueError)):
+            gradwire.function(f, client)(X)

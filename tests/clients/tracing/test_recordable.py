@@ -150,12 +150,50 @@ def swept(x):
     return u[-1]
 
 
+TABLE = np.arange(12.0).reshape(3, 4)
+HELD: dict[str, Any] = {"rows": [np.ones(3), TABLE], "pair": (TABLE[0], 2.0)}
+
+
+class Model:
+    weights = np.array([1.0, 2.0, 3.0])
+
+    def __init__(self) -> None:
+        self.bias = np.zeros(3)
+
+
+MODEL = Model()
+
+
+def copies_from_outside(x):
+    a, b, c, d, e = TABLE.copy(), TABLE + 0, TABLE.astype(float), -TABLE[1:, ::2], TABLE.T.copy()
+    a[0, 1:] = x
+    b[1:-1] += x[0]
+    c[:, 0] *= x
+    d[0, 1] = x[2]
+    e[1] -= x
+    return a, b, c, d, e
+
+
+def of_what_is_held(x):
+    a, b = HELD["rows"][0].copy(), HELD["pair"][0] * HELD["pair"][1]
+    c, d = MODEL.bias - 1, MODEL.weights.reshape(3, 1) @ np.ones((1, 2))
+    a[1], b[2:], c[:], d[1, 1] = x[0], x[1:], x, x[1]
+    return a, b, c, d
+
+
+def of_functions(x):
+    a, b, c = np.sort(TABLE, axis=1), np.diff(TABLE[0]), np.kron(TABLE[0], [1.0, 2.0])
+    d, e = TABLE[[0, 2]], np.where(TABLE > 3, TABLE, 0.0)
+    a[0, 0], b[1], c[-1], d[1, 1], e[2] = x[0], x[1], x[2], x[0], x[1] * e[2]
+    return a, b, c, d, e, TABLE.sum() + MODEL.bias.mean()
+
+
 CASES = [
     (f.__name__, f)
     for f in (
         elements, rows, two_axes, parts, from_list, filled, through_views, in_fortran_order,
         computed_before, by_functions, in_place, as_arguments, nested, methods, at_recorded_places,
-        swept,
+        swept, copies_from_outside, of_what_is_held, of_functions,
     )
 ]  # fmt: skip
 
@@ -197,6 +235,11 @@ def into_outside_view(x):
     return part
 
 
+def adding_to_outside(x):
+    global OUTSIDE  # noqa: PLW0603 - of this name, too
+    OUTSIDE += x
+
+
 def into_other_bits(x):
     a = np.zeros(3)
     bits = a.view(np.int64)
@@ -223,6 +266,7 @@ def in_a_loop(x):
 REFUSED: dict[str, Any] = {
     "an array from outside": into_outside,
     "a view of one from outside": into_outside_view,
+    "an operator on one from outside": adding_to_outside,
     "a part of complex numbers": into_real_part,
     "a view of another dtype": into_other_bits,
     "inside a function of the program": in_a_loop,

@@ -83,10 +83,6 @@ def through_a_diagonal(x):
 
 
 REFUSED: dict[str, Any] = {
-    "float": (lambda x: float(x[0]), "float"),
-    "complex": (lambda x: complex(x[0]), "complex"),
-    "item": (lambda x: x[0].item(), "item"),
-    "dtype": (lambda x: np.float64(x[0]), "numpy.array"),
     "ragged": (lambda x: np.array([x, x[:2]]), "numpy.concatenate"),
     "list to a ufunc": (lambda x: np.exp([x[0], 1.0]), "numpy.array"),
     "plain": (into_plain, "numpy.zeros(shape)"),

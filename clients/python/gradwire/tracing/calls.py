@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire import hints
 from gradwire.tracing import literals
 from gradwire.tracing.multi_output import results
 from gradwire.tracing.shapes import BY_VALUES, Aval, called
@@ -81,9 +82,7 @@ def check_recorded(target: Any) -> None:
     """Raise an error unless recorded results can be written into an array."""
     if not isinstance(target, Tracer):
         raise not_traceable(
-            "a recorded result cannot be written into a plain NumPy array",
-            "write into an array that is made inside of the function, by numpy.zeros_like(x), "
-            "numpy.zeros(shape) or numpy.array(outside)",
+            "a recorded result cannot be written into a plain NumPy array", hints.TO_FILL
         )
 
 

@@ -7,6 +7,7 @@ it calls are also the methods of the objects that it reads, wherever it finds th
 
 from __future__ import annotations
 
+import dis
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -18,12 +19,17 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing.libraries import SCIPY, substitute_of
+from gradwire.tracing.number_classes import CLASSES
 from gradwire.tracing.patching import PATCHES, Binding, Patch
+from gradwire.tracing.recordable import from_outside
 from gradwire.tracing.state import State, equal
 from gradwire.tracing.traces import LIBRARIES
 
 #: Names by which a function reads the environment of its process.
 _ENVIRONMENT = frozenset({"environ", "getenv"})
+
+#: Most instructions before that of ``is`` which load its operands.
+_OPERANDS = 8
 
 
 class Captured:
@@ -63,6 +69,39 @@ class Captured:
         """The patches of libraries' functions among the captured values."""
         found = [Patch(binding, value, _replaced(value)) for binding, value in self._bindings]
         return [each for each in found if each.substitute is not None] + self._held
+
+    def value_patches(self) -> list[Patch]:
+        """Patches for arrays, so that what is made of them may become recorded, and for numbers.
+
+        ``float`` and ``complex`` of Python are given as names of their own to functions that do not
+        compare them by ``is``.
+        """
+        if self._state is None:
+            return []
+        places = [(Binding(holder, name), value) for holder, name, value in self._state.items()]
+        patches = [Patch(*place, self._wider(place[1])) for place in (*places, *self._bindings)]
+        for function in self._state.functions():
+            names = {*_names(function.__code__)} - {*function.__globals__} - self.compared
+            patches += [
+                Patch(Binding(function.__globals__, kind.__name__), None, CLASSES[id(kind)])
+                for kind in (float, complex)
+                if kind.__name__ in names
+            ]
+        return [patch for patch in patches if patch.substitute is not patch.original]
+
+    @property
+    def compared(self) -> frozenset[str]:
+        """The names that functions compare by ``is``."""
+        if self._state is None:
+            return frozenset()
+        return frozenset(
+            name for function in self._state.functions() for name in _compared(function.__code__)
+        )
+
+    def _wider(self, value: Any) -> Any:
+        """What may become recorded, or takes recorded values, in place of a value."""
+        kind = CLASSES.get(id(value))
+        return from_outside(value) if kind is None or kind.__name__ in self.compared else kind
 
     def _look(self) -> None:
         bindings: dict[tuple[int, str], tuple[Binding, Any]] = {}
@@ -142,6 +181,16 @@ def _read_by(function: FunctionType, names: Sequence[str]) -> Iterator[Binding]:
 def _is_user_s(module: ModuleType | None) -> bool:
     path = getattr(module, "__file__", None)
     return path is not None and not path.startswith(LIBRARIES)
+
+
+def _compared(code: CodeType) -> Iterator[str]:
+    steps = [*dis.get_instructions(code)]
+    for i, step in enumerate(steps):
+        if step.opname == "IS_OP":
+            yield from (each.argval for each in steps[max(i - _OPERANDS, 0) : i])
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _compared(constant)
 
 
 def _names(code: CodeType) -> Iterator[str]:

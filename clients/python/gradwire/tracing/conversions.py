@@ -20,7 +20,7 @@ from gradwire.tracing.terms import Term
 from gradwire.tracing.traces import LIBRARIES, Trace, not_traceable
 
 #: The kinds of dtypes by which Python may decide: integers and booleans.
-_DECIDING = frozenset("biu")
+DECIDING = frozenset("biu")
 #: Folders of the libraries whose Python code goes on with what calls itself an array.
 _OF_ARRAYS = tuple([f"{LIBRARIES[1]}{os.sep}{name}{os.sep}" for name in ("numpy", "scipy")])
 #: The classes of Python's numbers.
@@ -47,6 +47,11 @@ class Conversions(AbstractArray):
         """NumPy's class, for ``isinstance``: code of the user's and NumPy's own choose by it."""
         if _sees_through(sys._getframe(1).f_code.co_filename):
             return type(self)
+        return self.numpy_class
+
+    @property
+    def numpy_class(self) -> type:
+        """The class that the value has without a recording."""
         if not self._is_number():
             return np.ndarray
         of_python = _OF_PYTHON.get(self.dtype.kind) if self._weak else None
@@ -105,7 +110,7 @@ class Conversions(AbstractArray):
         return complex(self._trace.decide(self._term, complex))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        if dtype is None or np.dtype(dtype).kind not in _DECIDING:
+        if dtype is None or np.dtype(dtype).kind not in DECIDING:
             self._check_decides(
                 "a function that cannot be recorded, or assignment to elements of a plain array,",
                 hints.AN_ARRAY,
@@ -114,14 +119,9 @@ class Conversions(AbstractArray):
         shape, name, elements = self._trace.decide(self._term, read)
         return np.frombuffer(elements, name).reshape(shape).copy()
 
-    def item(self, *index: Any) -> Any:
-        """Its only element, or one at an index, as a Python number: of integers and booleans."""
-        self._check_decides("item()", "compute with the array itself")
-        return self._trace.decide(self._term, _read(_item, *index))
-
     def _check_decides(self, asked: str, hint: str) -> None:
         """Raise an error unless Python may decide by its values, which have no derivatives."""
-        if self.dtype.kind not in _DECIDING:
+        if self.dtype.kind not in DECIDING:
             raise not_traceable(
                 f"{asked} needs numbers, which a recorded array does not have yet", hint
             )
@@ -141,11 +141,6 @@ def _read(function: Callable[..., Any], *args: Any) -> Callable[[Any], Any]:
 
 def _hashed(number: Any) -> int:
     return 0 if math.isnan(abs(number)) else hash(number)  # of nan it is its identity
-
-
-def _item(*index_and_value: Any) -> Any:
-    *index, value = index_and_value
-    return value.item(*index)
 
 
 def _of_number(function: Callable[[Any], Any], value: Any) -> Any:

@@ -9,13 +9,14 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, update_wrapper
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from gradwire import hooks
+from gradwire import hints, hooks
 from gradwire.call import BlockingStep, Conversation, Fetch, Steps
-from gradwire.errors import RecordingWarning
+from gradwire.errors import NotTraceable, RecordingWarning
 from gradwire.tracing.captured import Captured
 from gradwire.tracing.libraries import loaded_patches, substitute_of
+from gradwire.tracing.number_classes import in_use
 from gradwire.tracing.patching import PATCHES
 from gradwire.tracing.signatures import signature
 from gradwire.tracing.structures import Structure, flatten, is_array_like, paths, unflatten
@@ -87,10 +88,14 @@ class Function(Generic[P, T]):
         #: By signature, with the state of the objects among its arguments.
         self._traced: dict[Any, tuple[list[TracedProgram], Captured | None]] = {}
         self._lock = threading.Lock()
+        #: As methods, by the objects that they are bound to, which they keep.
+        self._bound: dict[tuple[int, int], Function[..., T]] = {}
         #: Whether two recordings have been compared.
         self._is_compared = False
         #: The number of recordings, one after the other, that changed what the function reads.
         self._changes = 0
+        #: Whether it needs arrays from outside and classes of numbers that take recorded values.
+        self._is_wide = False
         #: Why it is recorded at each call, if it is.
         self._unsteady: str | None = None
         #: ``calls`` are further functions of the user's that ``inline`` calls.
@@ -129,6 +134,29 @@ class Function(Generic[P, T]):
         for part in getattr(self, "__qualname__", "").split("."):
             found = getattr(found, part, None)
         return found is self
+
+    def __get__(self, instance: object, owner: type | None = None) -> Function[..., T]:
+        """As a method: the same of the bound function; that of one object is made once."""
+        bind = getattr(self._python, "__get__", None)
+        is_text = self._again is not None and self._again[1] != (self._python,)
+        bound = self._python if bind is None or is_text else bind(instance, owner)
+        if bound is self._python:
+            return self
+        key = id(instance), id(owner)
+        with self._lock:
+            if key not in self._bound:
+                self._bound[key] = self._of_other(bound)
+                if len(self._bound) > MOST_RECORDINGS:
+                    del self._bound[next(iter(self._bound))]
+            return self._bound[key]
+
+    def _of_other(self, python: Callable[..., Any]) -> Function[..., T]:
+        """The same of another Python function."""
+        if self._again is None:
+            return Function(python, self.own_client)
+        transform, _ = self._again
+        made: Function[..., T] = transform(python)
+        return made
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         """Its value, computed by the service; nested as the function nests it."""
@@ -245,10 +273,22 @@ class Function(Generic[P, T]):
         names = self._names or leaf_names(self._python, structure)
 
         def recorded(fetch: Fetch) -> TracedProgram:
-            patches = [patch for each in watched for patch in each.library_patches()]
-            with PATCHES.during([*loaded_patches(), *patches]):
-                chosen = _with_substitutes(structure)
-                return record(self.inline, names, chosen, leaves, fetch, guard_values)
+            chosen = _with_substitutes(structure)
+            make = partial(record, self.inline, names, chosen, leaves, fetch, guard_values)
+            patches = [*loaded_patches(), *[p for each in watched for p in each.library_patches()]]
+            if not self._is_wide:
+                try:
+                    with PATCHES.during(patches):
+                        return make()
+                except NotTraceable as error:
+                    if error.hint not in hints.OF_PLAIN_VALUES:
+                        raise
+            patches += [patch for each in watched for patch in each.value_patches()]
+            compared = set().union(*[each.compared for each in watched])
+            with PATCHES.during(patches), in_use(compared):
+                made = make()
+            self._is_wide = True
+            return made
 
         return BlockingStep(recorded)
 
@@ -275,14 +315,22 @@ class Function(Generic[P, T]):
         return leaves, *found
 
 
-def function(python: Callable[P, T], client: Runs | None = None) -> Function[P, T]:
+@overload
+def function(python: Callable[P, T], client: Runs | None = None) -> Function[P, T]: ...
+
+
+@overload
+def function(*, client: Runs | None) -> Callable[[Callable[P, T]], Function[P, T]]: ...
+
+
+def function(python: Callable[..., Any] | None = None, client: Runs | None = None) -> Any:
     """Have a service evaluate a Python function; also as a decorator.
 
     Plain NumPy, the ufuncs and functions of ``scipy.special`` and ``scipy.linalg``, nested
     arguments and results. What Python decides by values (``if x > 0``) is computed when it asks,
     and recorded as it was decided.
     """
-    return Function(python, client)
+    return partial(function, client=client) if python is None else Function(python, client)
 
 
 def _name(python: Any) -> str:

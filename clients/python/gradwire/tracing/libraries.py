@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import sys
 import threading
+from functools import lru_cache
 from types import MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from gradwire.tracing import numpy_substitutes, scipy_substitutes
+from gradwire.tracing.number_classes import class_for
 from gradwire.tracing.patching import Binding, MethodByContext, Patch, aware
+from gradwire.tracing.substitutes import substitute
 
 #: Modules of SciPy whose public functions are recorded by their names.
 SCIPY = (
     "scipy.linalg", "scipy.special", "scipy.fft", "scipy.signal", "scipy.integrate",
     "scipy.ndimage", "scipy.spatial.distance", "scipy.stats", "scipy.sparse", "scipy.sparse.linalg",
 )  # fmt: skip
+
+_CACHED: Any = type(lru_cache(len))
 
 
 class _Libraries:
@@ -54,10 +59,10 @@ class _Libraries:
             self.patches.append(Patch(Binding(module, "__class__"), kind, aware(kind, _function)))
 
     def _add_methods(self, found: Any) -> None:
-        for kind, name, substitute in found:
+        for kind, name, own in found:
             original = vars(kind)[name]
-            self.methods[id(original)] = original, substitute
-            by_context = MethodByContext(original, substitute)
+            self.methods[id(original)] = original, own
+            by_context = MethodByContext(original, own)
             self.patches.append(Patch(Binding(kind, name), original, by_context))
 
 
@@ -74,10 +79,15 @@ def substitute_of(value: Any) -> Any:
     """The substitute of a function, or bound method, that the user's code has by name, or none."""
     _LIBRARIES.refresh()
     if type(value) is MethodType:
-        _, method = _LIBRARIES.methods.get(id(value.__func__), (None, None))
+        held = _LIBRARIES.methods.get(id(value.__func__))
+        cached = type(value.__func__) is _CACHED
+        method = substitute_of(value.__func__) if cached else held and held[1]
         return None if method is None else MethodType(method, value.__self__)
+    if isinstance(value, _CACHED):  # recorded values have no hash
+        return substitute(value, value.__wrapped__)
     return _function(value)
 
 
 def _function(value: Any) -> Any:
-    return _LIBRARIES.functions.get(id(value), (None, None))[1]
+    known = _LIBRARIES.functions.get(id(value))
+    return class_for(value) if known is None else known[1]

@@ -65,7 +65,7 @@ def _making(original: Callable[..., Any], made_by: Callable[..., Any]) -> Callab
             return original(*args, **kwargs)
         made = made_by(*args, **kwargs)
         is_new = all(made is not arg for arg in args)
-        return recordable(made) if is_new and called_by_user() else made
+        return recordable(made, (args, kwargs)) if is_new and called_by_user() else made
 
     return update_wrapper(function, original)
 

@@ -51,7 +51,7 @@ class MethodByContext:
 
 
 class Binding:
-    """A place of a function: an attribute of a module or cell, a key of globals, or an item."""
+    """A place of a value: an attribute, a variable of a function, an item of a container."""
 
     __slots__ = ("holder", "key", "name")
 
@@ -75,8 +75,10 @@ class Binding:
             return None
 
     def write(self, value: Any) -> None:
-        """Set the value."""
-        if type(self.holder) in (dict, list):
+        """Set the value; ``None`` removes a global name, which is a builtin's again."""
+        if type(self.holder) is dict and value is None:
+            del self.holder[self.name]
+        elif type(self.holder) in (dict, list):
             self.holder[self.name] = value
         else:
             setattr(self.holder, self.name, value)

@@ -51,7 +51,9 @@ class Point:
 
     def derivatives(self, function: str, value: Tracer) -> list[Tracer]:
         """A derivative for each source."""
-        return self.items(self.call(function, value), value if function == "jacobian" else None)
+        return self.items(
+            self.call(function, value), value if function.endswith("jacobian") else None
+        )
 
     def items(self, whole: Term, rows: Tracer | None = None) -> list[Tracer]:
         """The parts of a list that has one for each source, like it; with the axes of ``rows``."""

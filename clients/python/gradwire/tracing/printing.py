@@ -15,7 +15,9 @@ FUNCTIONS: frozenset[str] = frozenset(
     "jvp map odeint scan stop_gradient switch value_and_grad vjp vmap while_loop".split()
 )
 #: The libraries by whose names all other functions are called.
-LIBRARIES: frozenset[str] = frozenset("F jax jnp lax np random scipy special tf torch".split())
+LIBRARIES: frozenset[str] = frozenset(
+    "F jax jnp lax np random scipy sparse special tf torch".split()
+)
 
 
 def printed(term: Term, name: Callable[[Term], str]) -> str:

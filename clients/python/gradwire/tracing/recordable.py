@@ -82,7 +82,8 @@ class RecordableArray(np.ndarray):
             if trace is None or owner._trace is not trace or owner.base is not None:
                 raise not_traceable(
                     "assignment to elements of an array from outside",
-                    "assign to a copy of it: numpy.array(x)",
+                    "assign to a copy of it, numpy.array(x), or to an array that is made inside of "
+                    "the function, by numpy.zeros(shape) or numpy.zeros_like(x)",
                 )
             owner._recorded = trace.recorded_copy(np.ndarray.copy(owner.plain), owner._scope)
             _spoil(owner)
@@ -137,7 +138,7 @@ class RecordableArray(np.ndarray):
 
     def __getitem__(self, key: Any) -> Any:
         if self.recorded is None and not holds_recorded(key):
-            return recordable(self.plain[unwrapped(key)])
+            return recordable(self.plain[unwrapped(key)], self)
         found = self.recorded
         if found is None:
             trace = current()
@@ -205,19 +206,32 @@ for _name in "bool index int float complex format repr str".split():
     setattr(RecordableArray, f"__{_name}__", _of_value(f"__{_name}__"))
 
 
-def recordable(made: Any) -> Any:
-    """A new array of NumPy's as one that may become recorded; anything else as it is."""
+def recordable(made: Any, of: Any = ()) -> Any:
+    """An array that NumPy has made of ``of`` as one that may become recorded; others as they are.
+
+    One that shares elements with an array from outside may not, but copies of it may.
+    """
     if type(made) is not np.ndarray or made.dtype.kind not in f"biu{INEXACT}" or current() is None:
         return made
     owner = _root(made)
     if type(owner) is RecordableArray:
         return made.view(RecordableArray)
-    if owner is not made or made.base is not None:  # it shares elements with one from outside
-        return made
+    if owner.base is not None or any(_root(array) is owner for array in _arrays(of)):
+        return made.view(RecordableArray)
     in_order: Any = "F" if made.flags.fnc else "C"
     copy = RecordableArray(made.shape, made.dtype, order=in_order)
     copy.plain[...] = made
     return copy
+
+
+def from_outside(value: Any) -> Any:
+    """An array that a function reads, or a tuple of some, of which copies may be recorded."""
+    if type(value) is np.ndarray and value.dtype.kind in f"biu{INEXACT}":
+        return value.view(RecordableArray)
+    if type(value) is tuple and value:
+        parts = tuple(map(from_outside, value))
+        return value if all(a is b for a, b in zip(parts, value, strict=True)) else parts
+    return value
 
 
 def called_by_user() -> bool:
@@ -267,9 +281,18 @@ def _again(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[
         made = function(*unwrapped(args), **unwrapped(dict(kwargs)))
     if out is not None:
         return out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    of = (args, kwargs)
     if isinstance(made, (list, tuple)) and type(made) in (list, tuple):
-        return type(made)(map(recordable, made))
-    return recordable(made)
+        return type(made)([recordable(part, of) for part in made])
+    return recordable(made, of)
+
+
+def _arrays(value: Any) -> Iterator[NDArray[Any]]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, (list, tuple, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _arrays(part)
 
 
 def _changed(array: Any) -> Any:

@@ -122,6 +122,26 @@ class State:
                 return
             stack += self._look_at(value)
 
+    def items(self) -> Iterator[tuple[Any, Any, Any]]:
+        """What containers, objects and classes hold: the holder, the name or place, the value."""
+        for value in self._kept:
+            kind = type(value)
+            if kind is list:
+                yield from ((value, i, item) for i, item in enumerate(value))
+            elif isinstance(value, type):
+                yield from ((value, name, item) for name, item in vars(value).items())
+            elif kind is dict or is_users(kind):
+                holder = value if kind is dict else getattr(value, "__dict__", {})
+                yield from ((holder, name, item) for name, item in holder.items())
+
+    def functions(self) -> Iterator[FunctionType]:
+        """The functions of the user's own."""
+        for value in self._kept:
+            if isinstance(value, FunctionType) and not value.__code__.co_filename.startswith(
+                LIBRARIES
+            ):
+                yield value
+
     def changed(self) -> bool:
         """True if any value has changed."""
         for function in self._bare:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -14,7 +15,7 @@ from gradwire.chunked import is_dask
 from gradwire.stored import RemoteArray
 from gradwire.tracing import literals, wrappers
 from gradwire.tracing.array_methods import Methods
-from gradwire.tracing.conversions import Conversions
+from gradwire.tracing.conversions import DECIDING, Conversions
 from gradwire.tracing.operators import Operators
 from gradwire.tracing.recordable import RecordableArray, unwrapped
 from gradwire.tracing.shapes import (
@@ -178,6 +179,16 @@ class Tracer(Operators, Methods, Conversions):
     def tolist(self) -> list[Any]:
         """Its rows as nested lists; its numbers are recorded arrays."""
         return [row.tolist() if row.ndim else row for row in self]
+
+    def item(self, *index: Any) -> Any:
+        """Its only element, or one at an index, as a Python number; an integer is decided."""
+        if self.dtype.kind in DECIDING:
+            return self._trace.decide(self._term, partial(_item, index))
+        if not index and self.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        place = index[0] if len(index) == 1 else index
+        found = self[place] if isinstance(place, tuple) and place else self.reshape(-1)[place or 0]
+        return Tracer(found._term, Aval((), self.dtype), weak=True)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -367,6 +378,10 @@ def _is_settled(term: Term) -> bool:
     """True unless the shape of a term's array is to be inferred by rules."""
     array = _array_of(term)
     return array is None or array._aval is not None or array._infer is None
+
+
+def _item(index: tuple[Any, ...], value: Any) -> Any:
+    return value.item(*index)
 
 
 def check_cast(ufunc: np.ufunc, made: Any, target: Any, casting: Any = "same_kind") -> None:

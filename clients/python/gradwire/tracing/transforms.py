@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gradwire.endpoints import MatrixFormat
 from gradwire.errors import UsageError
 from gradwire.tracing import literals
 from gradwire.tracing.bodies import Nest, applied
@@ -32,11 +33,12 @@ from gradwire.tracing.structures import unflatten
 from gradwire.tracing.terms import Body, Bound, Scope
 from gradwire.tracing.tracer import Tracer, term_of
 from gradwire.tracing.traces import not_traceable, recording
-from gradwire.usage import check_client, check_function
+from gradwire.usage import as_decorator, check_client, check_function
 
 Axes: TypeAlias = "int | Sequence[int | None] | None"
 
 
+@as_decorator
 def grad(
     f: Callable[..., Any],
     argnums: Argnums = 0,
@@ -61,6 +63,7 @@ def grad(
     return _made(f, gradient, argnums, client, partial(grad, argnums=argnums, has_aux=has_aux))
 
 
+@as_decorator
 def value_and_grad(
     f: Callable[..., Any],
     argnums: Argnums = 0,
@@ -80,40 +83,56 @@ def value_and_grad(
     return _made(f, both, argnums, client, again)
 
 
+@as_decorator
 def jacobian(
-    f: Callable[..., Any], argnums: Argnums = 0, *, client: Runs | None = None
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    format: MatrixFormat = "dense",
+    client: Runs | None = None,
 ) -> Function[..., Any]:
     """The Jacobian of ``f`` with respect to its arguments at ``argnums``, as a function.
 
     Nested as the value of ``f`` is and then as the argument is; each array has the axes of the
-    one and then of the other.
+    one and then of the other. Of the ``format`` ``"coo"`` each is a ``SparseArray`` of the elements
+    that may be nonzero, of which alone the service computes derivatives.
     """
+    prefix = _prefix(format)
 
     def matrices(*args: Any, **kwargs: Any) -> Any:
         point = Point(argnums, args)
         parts, shape = outputs(inline_of(f)(*point.args, **kwargs))
-        rows = [point.nested(point.derivatives("jacobian", part)) for part in parts]
+        rows = [point.nested(point.derivatives(f"{prefix}jacobian", part)) for part in parts]
         return unflatten(shape, iter(rows))
 
-    return _made(f, matrices, argnums, client, partial(jacobian, argnums=argnums))
+    return _made(f, matrices, argnums, client, partial(jacobian, argnums=argnums, format=format))
 
 
+@as_decorator
 def hessian(
-    f: Callable[..., Any], argnums: Argnums = 0, *, client: Runs | None = None
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    format: MatrixFormat = "dense",
+    client: Runs | None = None,
 ) -> Function[..., Any]:
-    """The second derivatives of ``f``, as a function; its arguments' structure twice."""
+    """The second derivatives of ``f``, as a function; its arguments' structure twice.
+
+    ``format`` is as of ``jacobian``; ``"coo"`` is of one array.
+    """
+    prefix = _prefix(format)
 
     def matrices(*args: Any, **kwargs: Any) -> Any:
         point = Point(argnums, args)
         value = _one(inline_of(f)(*point.args, **kwargs))
-        whole = point.call("hessian", value)
+        whole = point.call(f"{prefix}hessian", value)
         rows = []
         for i, leaf in enumerate(point.leaves):
-            row = literals.part(whole, i)
+            row = whole if prefix else literals.part(whole, i)  # by coordinates, of one leaf alone
             rows.append(point.nested(point.items(row, leaf)))
         return point.nested(rows)
 
-    return _made(f, matrices, argnums, client, partial(hessian, argnums=argnums))
+    return _made(f, matrices, argnums, client, partial(hessian, argnums=argnums, format=format))
 
 
 def jvp(
@@ -179,6 +198,7 @@ def _product(f: Callable[..., Any], primals: Sequence[Any], vectors: Sequence[An
     return point.nested(point.derivatives("grad", value)), point.nested(point.items(along))
 
 
+@as_decorator
 def vmap(
     f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0, *, client: Runs | None = None
 ) -> Function[..., Any]:
@@ -220,6 +240,13 @@ def vmap(
         return returned.read(whole, (np.shape(leaf)[axis],), out_axes)
 
     return _made(f, mapped, (), client, partial(vmap, in_axes=in_axes, out_axes=out_axes))
+
+
+def _prefix(format: MatrixFormat) -> str:
+    """What is before the name of a matrix of derivatives in the language."""
+    if format not in ("dense", "coo"):
+        raise UsageError(f'format is "dense" or "coo", got {format!r}')
+    return "sparse." if format == "coo" else ""
 
 
 def _made(
