@@ -52,8 +52,8 @@ _INTEGRAL = (
     "numpy.trapezoid its values"
 )
 _SPLINE = (
-    "numpy.interp is recorded; at fixed points a spline is linear in its data, so that "
-    "CubicSpline(x, numpy.eye(len(x)))(points), made outside, times the data is its values"
+    "with known knots CubicSpline, PchipInterpolator, Akima1DInterpolator, interp1d, BSpline, and "
+    "splrep with s=0 are recorded; numpy.interp also takes recorded ones"
 )
 _ROOT = "gradwire.custom_root(f, x0) finds roots as a part of the program"
 _MINIMUM = "minimise from outside, with exact derivatives: gradwire.minimize(f, x0)"

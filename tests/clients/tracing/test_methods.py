@@ -74,7 +74,7 @@ def test_changes_of_an_object_are_seen(kind):
 
 
 def test_methods_of_classes(kind):
-    Other = type("Other", (kind,), {"scale": 5.0})  # noqa: N806
+    Other = type("Other", (kind,), {"scale": 5.0})
 
     for owner in (kind, Other):
         for holder in (owner, owner(X)):

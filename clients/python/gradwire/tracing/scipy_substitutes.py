@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tracing import normal_vectors
+from gradwire.tracing import normal_vectors, splines
 from gradwire.tracing.calls import record_call
 from gradwire.tracing.decided import matrix_function
+from gradwire.tracing.filters import FILTERS
 from gradwire.tracing.integrators import record_odeint, record_quad, record_solve_ivp
 from gradwire.tracing.recordable import holds_recorded
 from gradwire.tracing.shapes import Aval, elementwise, stand_in
@@ -49,6 +50,9 @@ def functions(home: str, module: ModuleType) -> Iterator[Substitute]:
     if module is math:
         yield from _of_math()
         return
+    if home == "scipy.interpolate":
+        yield from splines.functions(module)
+        return
     concerns = reads_recorded if home == "scipy.integrate" else holds_recorded
     for name in getattr(module, "__all__", ()):
         original = vars(module).get(name)  # none, if it is imported only when it is asked for
@@ -62,6 +66,8 @@ def functions(home: str, module: ModuleType) -> Iterator[Substitute]:
 
 def methods(home: str, module: ModuleType) -> Iterator[Method]:
     """The substitutes of methods of a module's classes."""
+    if home == "scipy.interpolate":
+        yield from splines.methods(module)
     if home == "scipy.stats":
         yield from _of_distributions(module)
     if home == "scipy.sparse":  # products with recorded arrays
@@ -157,6 +163,7 @@ DECOMPOSITIONS: dict[str, Callable[..., Any]] = {
     "scipy.special.lambertw": _lambertw,
     "scipy.linalg.sqrtm": partial(matrix_function, "scipy.linalg.sqrtm"),
     "scipy.linalg.logm": partial(matrix_function, "scipy.linalg.logm"),
+    **{f"scipy.signal.{name}": record for name, record in FILTERS.items()},
     "scipy.integrate.odeint": record_odeint,
     "scipy.integrate.solve_ivp": record_solve_ivp,
     "scipy.integrate.quad": record_quad,
