@@ -55,7 +55,10 @@ _SPLINE = (
     "with known knots CubicSpline, PchipInterpolator, Akima1DInterpolator, interp1d, BSpline, and "
     "splrep with s=0 are recorded; numpy.interp also takes recorded ones"
 )
-_ROOT = "gradwire.custom_root(f, x0) finds roots as a part of the program"
+_ROOT = (
+    "gradwire.custom_root(f, x0) finds roots as a part of the program, as do brentq, brenth, "
+    "bisect and newton of scipy.optimize"
+)
 _MINIMUM = "minimise from outside, with exact derivatives: gradwire.minimize(f, x0)"
 FRAMES = "take the arrays before (frame['a'].to_numpy()), and make frames of what comes back"
 #: Alternatives to functions of other libraries, by the module or by a function of it.
@@ -65,7 +68,7 @@ _INSTEAD: Mapping[str, str] = {
     "scipy.interpolate": _SPLINE,
     **{
         f"scipy.optimize.{name}": _ROOT
-        for name in ("root", "root_scalar", "fsolve", "newton", "brentq", "brenth", "bisect")
+        for name in ("root", "root_scalar", "fsolve", "newton", "ridder", "toms748")
     },
     "scipy.optimize": _MINIMUM,
     "pandas": FRAMES,

@@ -16,6 +16,7 @@ from gradwire.tracing.decided import matrix_function
 from gradwire.tracing.filters import FILTERS
 from gradwire.tracing.integrators import record_odeint, record_quad, record_solve_ivp
 from gradwire.tracing.recordable import holds_recorded
+from gradwire.tracing.roots import ROOTS
 from gradwire.tracing.shapes import Aval, elementwise, stand_in
 from gradwire.tracing.substitutes import (
     Method,
@@ -52,6 +53,11 @@ def functions(home: str, module: ModuleType) -> Iterator[Substitute]:
         return
     if home == "scipy.interpolate":
         yield from splines.functions(module)
+        return
+    if home == "scipy.optimize":  # all others fail by themselves, with a hint
+        for name, record in ROOTS.items():
+            found = vars(module)[name]
+            yield found, substitute(found, partial(record, found), reads_recorded)
         return
     concerns = reads_recorded if home == "scipy.integrate" else holds_recorded
     for name in getattr(module, "__all__", ()):
