@@ -5,13 +5,14 @@ from typing import Any
 import gradwire
 import numpy as np
 import pytest
-from scipy import signal
+from scipy import ndimage, signal
 
 RNG = np.random.default_rng(9)
 B, A = signal.butter(3, 0.3)
 SECTIONS = signal.butter(5, 0.3, output="sos")
 X = RNG.normal(size=30)
 ROWS = RNG.normal(size=(2, 30))
+IMAGE = RNG.normal(size=(5, 6))
 SHORT = RNG.normal(size=(3, 12))
 
 
@@ -25,6 +26,41 @@ def begun(gains, x):
     made = sections(gains)
     made = made / made[:, 3:4]
     return signal.sosfilt(made, x, zi=signal.sosfilt_zi(made) * x[0])
+
+
+def smoothed(x):
+    return (
+        ndimage.gaussian_filter(x, [0.5, 1.0], mode="wrap"),
+        ndimage.gaussian_filter(x, 1.0, order=[0, 1], truncate=2.0, mode="constant", cval=2.0),
+        ndimage.gaussian_filter(x, 0.7, axes=(1,)) + ndimage.gaussian_filter1d(x, 1.0, 0, 2),
+    )
+
+
+def averaged(x):
+    return (
+        ndimage.uniform_filter(x, [2, 1], mode=["nearest", "mirror"], origin=[-1, 0]),
+        ndimage.uniform_filter1d(x, 4, axis=0),
+        ndimage.convolve1d(x, [1.0, 2.0, 3.0, 4.0], mode="nearest", origin=1),
+    )
+
+
+def edges(x):
+    derivatives = ndimage.sobel(x), ndimage.prewitt(x, -2, mode="constant", cval=1.0)
+    return (*derivatives, ndimage.laplace(x), ndimage.laplace(x, mode="wrap"))
+
+
+def windowed(x, weights):
+    return [
+        f(x, weights, mode=mode, cval=0.5, origin=[1, 0])
+        for f in (ndimage.correlate, ndimage.convolve)
+        for mode in ("reflect", "mirror", "nearest", "constant", "wrap")
+    ]
+
+
+def ranked(x):
+    filters = ndimage.median_filter, ndimage.minimum_filter, ndimage.maximum_filter
+    made = [f(x, size, mode="nearest") for f in filters for size in (3, (2, 4))]
+    return *made, signal.medfilt(x, [3, 5]), signal.medfilt(x[0])
 
 
 CASES: list[Any] = [
@@ -52,6 +88,11 @@ CASES: list[Any] = [
     ("resample", lambda x: (signal.resample(x, 21, axis=1), signal.resample(x, 5)), ROWS),
     ("resample", lambda x: signal.resample_poly(x, 3, 2, axis=1, padtype="line"), ROWS),
     ("decimate", lambda x: (signal.decimate(x, 2, 3), signal.decimate(x, 3, ftype="fir")), X),
+    ("gaussian", smoothed, IMAGE),
+    ("uniform", averaged, IMAGE),
+    ("edges", edges, IMAGE),
+    ("windows", windowed, IMAGE, np.array([[0.5, 1.0], [2.0, -1.0], [0.3, 0.1]])),
+    ("ranks", ranked, RNG.permutation(30).reshape(5, 6) / 10),
     ("hilbert", lambda x: np.abs(signal.hilbert(x)), X),
 ]
 
@@ -70,6 +111,7 @@ def test_long_signals_are_filtered(client):
 REFUSED: dict[str, Any] = {
     "method='gust'": lambda x: signal.filtfilt(B, A, x, method="gust"),
     "resample with t": lambda x: signal.resample(x, 10, t=np.arange(30.0))[0],
+    "of integers": lambda x: ndimage.gaussian_filter((x * 9).astype(int), 1.0),
     "savgol_filter with recorded": lambda x: signal.savgol_filter(x, 5, 2, delta=x[0]),
 }
 

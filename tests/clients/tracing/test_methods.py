@@ -77,7 +77,8 @@ def test_methods_of_classes(kind):
     Other = type("Other", (kind,), {"scale": 5.0})
 
     for owner in (kind, Other):
-        for holder in (owner, owner(X)):
+        holders: list[Any] = [owner, owner(X)]
+        for holder in holders:
             assert holder.cube(2.0) == holder.inside_static(2.0) == 12.0
             assert holder.scaled(2.0) == 12.0 * owner.scale
     assert Other(X).cached(2.0) == 60.0

@@ -73,7 +73,6 @@ CASES = [
     ("pchip", lambda y, x: PchipInterpolator(X, np.cumsum(y**2))(x), Y, AT),
     ("pchip", few, Y[:3], AT),
     *[("akima", through(Akima1DInterpolator, method=how), ROWS, AT) for how in ("akima", "makima")],
-    ("akima", lambda y, x: Akima1DInterpolator(X, np.append(y[:3], [1.0] * 5))(x), Y, AT),
     *[("interp1d", lambda y, x, k=kind: interp1d(X, y, k, axis=0)(x), ROWS, AT) for kind in KINDS],
     *[("interp1d", lambda _, x, k=kind: MADE[k](x), Y, AT) for kind in KINDS],
     *[("fill", steps(kind, "extrapolate"), Y, BEYOND) for kind in KINDS],
@@ -106,6 +105,14 @@ def test_a_knot_belongs_to_the_interval_of_scipys(client):
 
         at = np.concatenate([X, (X[1:] + X[:-1]) / 2])
         np.testing.assert_allclose(client.function(f)(Y, at), f(Y, at), atol=1e-12)
+
+
+def test_flat_parts_stay_flat(client):
+    def f(y, x):
+        level = np.append(y[:3], [1.0] * 5)
+        return PchipInterpolator(X, level)(x), Akima1DInterpolator(X, level)(x)
+
+    np.testing.assert_allclose(client.function(f)(Y, AT), f(Y, AT), atol=1e-12)
 
 
 REFUSED: dict[str, Any] = {

@@ -90,11 +90,52 @@ def _always_complex() -> bool:
     return np.linalg.eigvals(np.eye(1)).dtype.kind == "c"
 
 
+def _or_complex(ufunc: np.ufunc, outside: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A function of ``np.emath``: complex where an element has no real value."""
+
+    def function(x: Any, *others: Any) -> Any:
+        array = _np.asarray(x)
+        if array.dtype.kind != "c" and bool(_np.any(outside(array))):
+            array = array.astype(np.result_type(array.dtype, np.complex64))
+        return ufunc(array, *others)
+
+    return function
+
+
+def _is_negative(x: Any) -> Any:
+    return x < 0
+
+
+def _is_beyond_one(x: Any) -> Any:
+    return np.abs(x) > 1
+
+
+def _logn(n: Any, x: Any) -> Any:
+    return np.emath.log(x) / np.emath.log(n)
+
+
+def _emath_power(x: Any, p: Any) -> Any:
+    exponent = _np.asarray(p)
+    if exponent.dtype.kind in "iu" and bool(_np.any(exponent < 0)):
+        exponent = exponent * 1.0
+    return _or_complex(np.power, _is_negative)(x, exponent)
+
+
 DECIDED: dict[Any, Callable[..., Any]] = {
     np.real_if_close: _real_if_close,
     np.trim_zeros: _trim_zeros,
     np.linalg.eig: _eig,
     np.linalg.eigvals: _eigvals,
+    **{
+        getattr(np.emath, name): _or_complex(getattr(np, name), _is_negative)
+        for name in ("sqrt", "log", "log2", "log10")
+    },
+    **{
+        getattr(np.emath, name): _or_complex(getattr(np, name), _is_beyond_one)
+        for name in ("arccos", "arcsin", "arctanh")
+    },
+    np.emath.logn: _logn,
+    np.emath.power: _emath_power,
     np.polymul: _polymul,
     np.roots: _roots,
 }

@@ -131,6 +131,16 @@ def _sections(sos: Any, rows: Any, states: Any) -> tuple[Any, list[Any]]:
     return rows, ended
 
 
+def _record_medfilt(original: Callable[..., Any], volume: Any, kernel_size: Any = 3) -> Any:
+    """``scipy.signal.medfilt``: the median of each window, with zeros around."""
+    sizes = np.broadcast_to(np.asarray(kernel_size, int), volume.ndim)
+    if np.any(sizes % 2 == 0):
+        raise ValueError("Each element of kernel_size should be odd.")
+    padded = _np.pad(volume, [(size // 2, size // 2) for size in sizes])
+    windows = _np.lib.stride_tricks.sliding_window_view(padded, tuple(map(int, sizes)))
+    return _np.median(windows, axis=tuple(range(-volume.ndim, 0))).astype(volume.dtype)
+
+
 def _initial(b: Any, a: Any) -> Any:
     order = b.shape[0] - 1
     if not order:
@@ -212,6 +222,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "sosfiltfilt": record_sosfiltfilt,
     "lfilter_zi": record_lfilter_zi,
     "sosfilt_zi": record_sosfilt_zi,
+    "medfilt": _record_medfilt,
     "resample": _record_resample,
     "resample_poly": _record_resample,
     **dict.fromkeys(("savgol_filter", "detrend", "decimate", "hilbert"), record_linear),

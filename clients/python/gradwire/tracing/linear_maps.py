@@ -52,12 +52,19 @@ def times(rows: Any, matrix: Any) -> Any:
     return rows @ matrix
 
 
+def arguments(
+    original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a call by name, defaults included."""
+    bound = inspect.signature(original).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
 def record_linear(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A function of SciPy's that is linear in its first argument, along ``axis``."""
     name = f"{original.__module__.rpartition('.')[0].replace('._', '.')}.{original.__name__}"
-    bound = inspect.signature(original).bind(*args, **kwargs)
-    bound.apply_defaults()
-    given = bound.arguments
+    given = arguments(original, args, kwargs)
     first, *rest = given
     if holds_recorded([given[each] for each in rest]):
         raise not_traceable(
@@ -72,7 +79,11 @@ def record_linear(original: Callable[..., Any], *args: Any, **kwargs: Any) -> An
     def along(rows: Any) -> Any:
         return np.asarray(original(rows, **beside, axis=-1))
 
-    constant = along(np.zeros(data.shape[axis]))
+    constant = along(np.zeros(data.shape[axis], data.dtype))
+    if constant.dtype.kind not in "fc":
+        raise not_traceable(
+            f"{name} of integers cannot be recorded", "convert them: x.astype(float)"
+        )
     made = linear_map(lambda rows: along(rows) - constant, data, name, axis)
     if not constant.any():
         return made

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial, update_wrapper
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,8 @@ MAKERS = (
 )  # fmt: skip
 #: Those that make an array of a value.
 CONVERSIONS = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
+#: The axes of each argument in a signature.
+_CORE = re.compile(r"\(([^)]*)\)")
 #: The ``copy`` argument of ``numpy.array`` for a copy only if needed.
 _ONLY_IF_NEEDED = (None, False, np._CopyMode.IF_NEEDED, np._CopyMode.NEVER)
 
@@ -44,8 +48,11 @@ def functions() -> Iterator[Substitute]:
     made_by = {name: of_lists.get(vars(np)[name], vars(np)[name]) for name in MAKERS}
     for name in CONVERSIONS:
         made_by[name] = substitute(vars(np)[name], partial(_array, name))
+    made_by["fromiter"] = _from_iterable
     made_by["full"] = substitute(np.full, partial(_full, np.full))
     made_by["empty"], made_by["empty_like"] = np.zeros, np.zeros_like  # what is in them is unknown
+    for kind, record in ((np.nditer, _iterated), (np.ndenumerate, _enumerated)):
+        yield kind, substitute(kind, record)
     for name, maker in made_by.items():
         yield vars(np)[name], _making(vars(np)[name], maker)
 
@@ -115,20 +122,66 @@ def _stacked(value: Any) -> Any:
 
 
 def _vectorized(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """``np.vectorize(f)(…)``: ``f`` of each element."""
-    if kwargs or function.signature is not None or function.excluded:
+    """``np.vectorize(f)(…)``: ``f`` of each element, or of each part by a signature.
+
+    As in NumPy, the first results say the dtypes, unless ``otypes`` does.
+    """
+    given = {**dict(enumerate(args)), **kwargs}
+    names = [name for name in given if name not in function.excluded]
+    arrays = [_np.asarray(given[name]) for name in names]
+    axes = [0] * len(arrays)
+    if function.signature is not None:
+        axes = [
+            part.count(",") + 1 if part else 0
+            for part in _CORE.findall(function.signature.replace(" ", "").split("->")[0])
+        ]
+    outer = np.broadcast_shapes(
+        *[array.shape[: array.ndim - count] for array, count in zip(arrays, axes, strict=True)]
+    )
+    wide = [
+        _np.broadcast_to(array, (*outer, *array.shape[array.ndim - count :]))
+        for array, count in zip(arrays, axes, strict=True)
+    ]
+    each = []
+    for place in np.ndindex(*outer):
+        whole = given | {name: array[place] for name, array in zip(names, wide, strict=True)}
+        by_place = [whole.pop(i) for i in range(len(args))]
+        each.append(function.pyfunc(*by_place, **whole))
+    if not each:
+        raise ValueError("cannot call `vectorize` on size 0 inputs")
+    parts = [*zip(*each, strict=True)] if isinstance(each[0], tuple) else [each]
+    kinds = function.otypes or [_np.asarray(part[0]).dtype for part in parts]
+    made = []
+    for part, kind in zip(parts, kinds, strict=True):
+        rows = _np.array([_np.asarray(value).astype(kind) for value in part])
+        made.append(rows.reshape(*outer, *rows.shape[1:]))
+    return tuple(made) if isinstance(each[0], tuple) else made[0]
+
+
+def _iterated(op: Any, *options: Any, **named: Any) -> Iterator[Any]:
+    """``np.nditer`` to read one array, or several that are broadcast."""
+    if options or named:
         raise not_traceable(
-            "numpy.vectorize with a signature, excluded or named arguments cannot be recorded",
-            "gradwire.vmap maps a function over an axis",
+            "numpy.nditer with options cannot be recorded", "iterate over numpy.ndindex(x.shape)"
         )
-    arrays = _np.broadcast_arrays(*args)
-    flat = [array.reshape(-1) for array in arrays]
-    each = [function.pyfunc(*[column[i] for column in flat]) for i in range(arrays[0].size)]
-    if isinstance(each[0], tuple):
-        return tuple(
-            [_stacked(list(part)).reshape(arrays[0].shape) for part in zip(*each, strict=True)]
-        )
-    return _stacked(each).reshape(arrays[0].shape)
+    if not isinstance(op, (list, tuple)):
+        return iter([op[place] for place in np.ndindex(op.shape)])
+    arrays = _np.broadcast_arrays(*op)
+    return iter([tuple([each[i] for each in arrays]) for i in np.ndindex(arrays[0].shape)])
+
+
+def _enumerated(arr: Any) -> Iterator[Any]:
+    """``np.ndenumerate``: the places and elements of an array."""
+    array = _np.asarray(arr)
+    return iter([(place, array[place]) for place in np.ndindex(array.shape)])
+
+
+def _from_iterable(iterable: Any, dtype: Any, count: int = -1, **named: Any) -> Any:
+    """``np.fromiter``, of recorded values, too."""
+    items = list(iterable if count < 0 else islice(iterable, count))
+    if not holds_recorded(items):
+        return np.fromiter(items, dtype, count, **named)
+    return _np.array(items).astype(dtype)
 
 
 def _full(

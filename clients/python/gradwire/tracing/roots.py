@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from gradwire import hints
 from gradwire.tracing.bodies import Nest, step_of
 from gradwire.tracing.control import while_loop
+from gradwire.tracing.linear_maps import arguments
 from gradwire.tracing.tracer import term_of
 from gradwire.tracing.traces import not_traceable, recording
 
@@ -28,7 +28,7 @@ _State = dict[str, Any]
 
 def _bracketed(original: Any, *args: Any, **kwargs: Any) -> Any:
     """``brentq``, ``brenth`` and ``bisect``: a root between two points of different signs."""
-    given = _given(original, args, kwargs)
+    given = arguments(original, args, kwargs)
     f = _scalar(given["f"], given["args"])
     a, b = _number(given["a"]), _number(given["b"])
     at_a, at_b = f(a), f(b)
@@ -102,7 +102,7 @@ def _bisecting(f: Any, name: str, xtol: Any, rtol: Any) -> tuple[Any, Any]:
 
 def _newton(original: Any, *args: Any, **kwargs: Any) -> Any:
     """``newton`` from one number: with derivatives, or the secant method."""
-    given = _given(original, args, kwargs)
+    given = arguments(original, args, kwargs)
     if np.ndim(given["x0"]) and np.size(given["x0"]) != 1:
         raise not_traceable(
             "scipy.optimize.newton from an array cannot be recorded",
@@ -159,7 +159,7 @@ def _secant(f: Any, x0: Any, x1: Any, near: Any) -> tuple[_State, Any]:
 
 def _root_scalar(original: Any, *args: Any, **kwargs: Any) -> Any:
     """``root_scalar`` by the methods above."""
-    given = _given(original, args, kwargs)
+    given = arguments(original, args, kwargs)
     method = given["method"]
     if method is None:
         method = "brentq" if given["bracket"] is not None else "newton"
@@ -193,12 +193,6 @@ def _refused(original: Any, *args: Any, **kwargs: Any) -> Any:
     name = f"scipy.optimize.{original.__name__}"
     _, hint = hints.instead_of([name]) or ("", hints.RECORDED)
     raise not_traceable(f"{name} cannot be recorded", hint)
-
-
-def _given(original: Any, args: Any, kwargs: Any) -> dict[str, Any]:
-    bound = signature(original).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return dict(bound.arguments)
 
 
 def _number(value: Any) -> Any:

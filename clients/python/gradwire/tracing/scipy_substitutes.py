@@ -14,6 +14,7 @@ from gradwire.tracing import normal_vectors, splines
 from gradwire.tracing.calls import record_call
 from gradwire.tracing.decided import matrix_function
 from gradwire.tracing.filters import FILTERS
+from gradwire.tracing.image_filters import IMAGE_FILTERS
 from gradwire.tracing.integrators import record_odeint, record_quad, record_solve_ivp
 from gradwire.tracing.recordable import holds_recorded
 from gradwire.tracing.roots import ROOTS
@@ -27,7 +28,7 @@ from gradwire.tracing.substitutes import (
 )
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, term_of
-from gradwire.tracing.traces import not_traceable
+from gradwire.tracing.traces import not_traceable, recording
 
 #: Their names in the language, if different.
 RENAMED = {
@@ -67,6 +68,8 @@ def functions(home: str, module: ModuleType) -> Iterator[Substitute]:
         if any(hasattr(original, method) for method in ("logcdf", "logpdf", "logpmf")):
             continue
         record = DECOMPOSITIONS.get(f"{home}.{name}", partial(record_call, f"{home}.{name}"))
+        if home == "scipy.sparse" and name.startswith("is"):
+            record = _is_sparse
         yield original, substitute(original, partial(record, original), concerns)
 
 
@@ -136,6 +139,15 @@ def _of_distribution(
     return record_call(f"scipy.stats.{name}.{method}", partial(original, law), *args, **kwargs)
 
 
+def _is_sparse(original: Callable[..., Any], x: Any) -> bool:
+    return False
+
+
+def _decided_by(original: Callable[..., Any], matrix: Any, **kwargs: Any) -> Any:
+    """What is true of a matrix or not, which is a guard."""
+    return recording().decide(matrix._term, partial(original, **kwargs))
+
+
 def _product(matrix: Any, other: Any) -> Any:
     like = stand_in(Aval(matrix.shape, matrix.dtype))
     return Tracer(term_of("@", matrix, other), infer=lambda: elementwise(np.matmul, (like, other)))
@@ -167,9 +179,12 @@ def _lambertw(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 DECOMPOSITIONS: dict[str, Callable[..., Any]] = {
     "scipy.spatial.distance.cdist": _cdist,
     "scipy.special.lambertw": _lambertw,
+    "scipy.linalg.issymmetric": _decided_by,
+    "scipy.linalg.ishermitian": _decided_by,
     "scipy.linalg.sqrtm": partial(matrix_function, "scipy.linalg.sqrtm"),
     "scipy.linalg.logm": partial(matrix_function, "scipy.linalg.logm"),
     **{f"scipy.signal.{name}": record for name, record in FILTERS.items()},
+    **{f"scipy.ndimage.{name}": record for name, record in IMAGE_FILTERS.items()},
     "scipy.integrate.odeint": record_odeint,
     "scipy.integrate.solve_ivp": record_solve_ivp,
     "scipy.integrate.quad": record_quad,

@@ -10,12 +10,11 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from gradwire.tracing.linear_maps import MOST_ELEMENTS
+from gradwire.tracing.linear_maps import MOST_ELEMENTS, arguments
 from gradwire.tracing.recordable import holds_recorded
 from gradwire.tracing.substitutes import Method, Substitute, substitute, substituted_method
 from gradwire.tracing.traces import not_traceable
@@ -55,10 +54,7 @@ class PiecewisePolynomial:
         for row in range(1, c.shape[0]):
             made = made * distance + c[row][inside]
         if how is False:
-            known = (
-                ((x >= first) & (x <= last))[beside] if c.ndim > 2 else (x >= first) & (x <= last)
-            )
-            made = _np.where(known, made, np.nan)
+            made = _np.where(beside((x >= first) & (x <= last)), made, np.nan)
         if self.axis and c.ndim > 2:
             axes = range(_np.ndim(x))
             made = _np.moveaxis(made, list(axes), [self.axis + i for i in axes])
@@ -77,7 +73,7 @@ class PiecewisePolynomial:
             powers = np.arange(c.shape[0], 0, -1.0).reshape(-1, *[1] * (c.ndim - 1))
             rows = c / powers
             widths = np.diff(self.x).reshape(-1, *[1] * (c.ndim - 2))
-            total = 0.0
+            total: Any = 0.0
             for row in rows:
                 total = (total + row) * widths
             start = _np.concatenate([0 * total[:1], _np.cumsum(total[:-1], axis=0)])
@@ -155,12 +151,6 @@ def polynomial_of(spline: Any, degree: int | None = None, knots: Any = None) -> 
     return PiecewisePolynomial(knots, c, getattr(spline, "extrapolate", True), axis)
 
 
-def _given(original: Any, args: Any, kwargs: Any) -> dict[str, Any]:
-    bound = signature(original).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return dict(bound.arguments)
-
-
 def _known(original: Any, given: dict[str, Any], but: str) -> None:
     recorded = [
         name for name, value in given.items() if name not in but.split() and holds_recorded(value)
@@ -187,7 +177,7 @@ def _linear(fit: Callable[[Any], Any], y: Any, axis: int) -> PiecewisePolynomial
 
 def _cubic(original: Any, *args: Any, **kwargs: Any) -> Any:
     """``CubicSpline`` through recorded values."""
-    given = _given(original, args, kwargs)
+    given = arguments(original, args, kwargs)
     _known(original, given, "y")
     y, axis, ends = given["y"], given["axis"], given["bc_type"]
     options = {"bc_type": ends, "extrapolate": given["extrapolate"]}
@@ -214,7 +204,7 @@ def _scalar_ends(options: dict[str, Any], shape: tuple[int, ...]) -> dict[str, A
     ends = options["bc_type"]
     if isinstance(ends, str):
         return options
-    given = []
+    given: list[Any] = []
     for end in ends:
         if isinstance(end, str):
             given.append(end)
@@ -242,7 +232,7 @@ def _hermite(x: Any, y: Any, slopes: Any, axis: int, extrapolate: Any) -> Piecew
 def _values(
     original: Any, args: Any, kwargs: Any, also: str = ""
 ) -> tuple[dict[str, Any], Any, Any, int]:
-    given = _given(original, args, kwargs)
+    given = arguments(original, args, kwargs)
     _known(original, given, f"y {also}")
     x = np.asarray(given["x"], float)
     y = _np.asarray(given["y"])
@@ -316,7 +306,7 @@ def _akima(original: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _interp1d(original: Any, *args: Any, **kwargs: Any) -> Any:
     """``interp1d`` through recorded values."""
-    given = _given(original, args, kwargs)
+    given = arguments(original, args, kwargs)
     _known(original, given, "y fill_value")
     if not given["assume_sorted"]:
         order = np.argsort(given["x"], kind="mergesort")
@@ -365,7 +355,7 @@ def _of_interp1d(
 
 def _interpolating(original: Any, *args: Any, **kwargs: Any) -> Any:
     """``make_interp_spline`` through recorded values."""
-    given = _given(original, args, kwargs)
+    given = arguments(original, args, kwargs)
     _known(original, given, "y")
     y, axis = given.pop("y"), given.pop("axis")
     ends = given.get("bc_type")
@@ -378,7 +368,7 @@ def _interpolating(original: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _b_spline(original: Any, *args: Any, **kwargs: Any) -> Any:
     """``BSpline`` with recorded coefficients."""
-    given = _given(original, args, kwargs)
+    given = arguments(original, args, kwargs)
     _known(original, given, "c")
     c, axis = given.pop("c"), given.pop("axis")
     count = len(given["t"]) - given["k"] - 1
@@ -390,7 +380,7 @@ def _b_spline(original: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _splrep(original: Any, *args: Any, **kwargs: Any) -> Any:
     """``splrep`` of recorded values that it goes through: knots, coefficients and degree."""
-    given = _given(original, args, kwargs)
+    given = arguments(original, args, kwargs)
     _known(original, given, "y")
     if given["s"] or (given["w"] is not None and given["s"] is None and given["t"] is None):
         raise _unknown("scipy.interpolate.splrep that smooths", "s=0 goes through the values")
@@ -405,7 +395,7 @@ def _splrep(original: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _splev(original: Any, *args: Any, **kwargs: Any) -> Any:
     """``splev`` at recorded points, or of recorded coefficients."""
-    given = _given(original, args, kwargs)
+    given = arguments(original, args, kwargs)
     tck, ext = given["tck"], given["ext"]
     if not isinstance(tck, (tuple, list)):
         return tck(given["x"], given["der"])
@@ -420,7 +410,8 @@ def _spline(t: Any, c: Any, k: int) -> PiecewisePolynomial:
         raise _unknown("a spline with recorded knots", "numpy.interp takes recorded knots")
     kind = vars(sys.modules["scipy.interpolate"])["BSpline"]
     if holds_recorded(c):
-        return _b_spline(kind, t, c, k)
+        made: PiecewisePolynomial = _b_spline(kind, t, c, k)
+        return made
     return polynomial_of(kind(t, np.asarray(c)[: len(t) - k - 1], k))
 
 
@@ -437,7 +428,7 @@ def _evaluated(spline: PiecewisePolynomial, x: Any, nu: int, ext: Any) -> Any:
 
 def _univariate(original: Any, *args: Any, **kwargs: Any) -> Any:
     """``InterpolatedUnivariateSpline``, ``UnivariateSpline`` with s=0: through recorded values."""
-    given = _given(original, args, kwargs)
+    given = arguments(original, args, kwargs)
     _known(original, given, "y")
     if original.__name__ == "UnivariateSpline" and given["s"] != 0:
         raise _unknown(
