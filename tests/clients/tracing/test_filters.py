@@ -92,7 +92,7 @@ CASES: list[Any] = [
     ("uniform", averaged, IMAGE),
     ("edges", edges, IMAGE),
     ("windows", windowed, IMAGE, np.array([[0.5, 1.0], [2.0, -1.0], [0.3, 0.1]])),
-    ("ranks", ranked, RNG.permutation(30).reshape(5, 6) / 10),
+    ("ranks", ranked, (RNG.permutation(30).reshape(5, 6) + 1) / 10),
     ("hilbert", lambda x: np.abs(signal.hilbert(x)), X),
 ]
 

@@ -76,7 +76,8 @@ def test_changes_of_an_object_are_seen(kind):
 def test_methods_of_classes(kind):
     Other = type("Other", (kind,), {"scale": 5.0})
 
-    for owner in (kind, Other):
+    owners: list[Any] = [kind, Other]
+    for owner in owners:
         holders: list[Any] = [owner, owner(X)]
         for holder in holders:
             assert holder.cube(2.0) == holder.inside_static(2.0) == 12.0

@@ -1,10 +1,12 @@
 """Arrays that are made while a function is recorded, and get recorded elements."""
 
+import copy
 from typing import Any
 
 import gradwire
 import numpy as np
 import pytest
+import scipy.linalg
 
 X = np.array([0.3, 0.7, 1.1])
 M = np.array([[1.0, 0.5, -0.3], [0.2, 2.0, 0.4]])
@@ -184,8 +186,10 @@ def of_what_is_held(x):
 def of_functions(x):
     a, b, c = np.sort(TABLE, axis=1), np.diff(TABLE[0]), np.kron(TABLE[0], [1.0, 2.0])
     d, e = TABLE[[0, 2]], np.where(TABLE > 3, TABLE, 0.0)
+    f, g, h = scipy.linalg.toeplitz([1.0, 2.0]), copy.deepcopy(TABLE[0]), np.fromiter([1, 2], float)
     a[0, 0], b[1], c[-1], d[1, 1], e[2] = x[0], x[1], x[2], x[0], x[1] * e[2]
-    return a, b, c, d, e, TABLE.sum() + MODEL.bias.mean()
+    f[0], g[1], h[0] = x[:2], x[2], x[1]
+    return a, b, c, d, e, f, g, h, TABLE.sum() + MODEL.bias.mean()
 
 
 CASES = [

@@ -97,7 +97,6 @@ REFUSED: dict[str, Any] = {
     "read only": (through_a_diagonal, "the array itself"),
     "undefined": (lambda x: np.sqrt(x, where=x > 0.5), "out="),
     "no method": (lambda x: np.hypot.reduceat(x, x.astype(int)), "numpy.sum"),
-    "vectorize": (np.vectorize(len, signature="(n)->()"), "gradwire.vmap"),
     "object": (lambda x: x.sum(axis=object()), "NumPy"),
 }
 

@@ -79,9 +79,10 @@ class Captured:
         if self._state is None:
             return []
         places = [(Binding(holder, name), value) for holder, name, value in self._state.items()]
-        patches = [Patch(*place, self._wider(place[1])) for place in (*places, *self._bindings)]
+        compared = self.compared
+        patches = [Patch(*each, _wider(each[1], compared)) for each in (*places, *self._bindings)]
         for function in self._state.functions():
-            names = {*_names(function.__code__)} - {*function.__globals__} - self.compared
+            names = {*_names(function.__code__)} - {*function.__globals__} - compared
             patches += [
                 Patch(Binding(function.__globals__, kind.__name__), None, CLASSES[id(kind)])
                 for kind in (float, complex)
@@ -97,11 +98,6 @@ class Captured:
         return frozenset(
             name for function in self._state.functions() for name in _compared(function.__code__)
         )
-
-    def _wider(self, value: Any) -> Any:
-        """What may become recorded, or takes recorded values, in place of a value."""
-        kind = CLASSES.get(id(value))
-        return from_outside(value) if kind is None or kind.__name__ in self.compared else kind
 
     def _look(self) -> None:
         bindings: dict[tuple[int, str], tuple[Binding, Any]] = {}
@@ -125,6 +121,12 @@ class Captured:
 
         self._state, self._held = State(self._pythons, captured, called), held
         self._bindings = list(bindings.values())
+
+
+def _wider(value: Any, compared: frozenset[str]) -> Any:
+    """What may become recorded, or takes recorded values, in place of a value."""
+    kind = CLASSES.get(id(value))
+    return from_outside(value) if kind is None or kind.__name__ in compared else kind
 
 
 def _replaced(value: Any) -> Any:

@@ -98,6 +98,10 @@ class Conversions(AbstractArray):
             return rounded(self, digits)
         return self._decided(round)
 
+    def is_integer(self) -> bool:
+        """True of a whole number, as Python's numbers have it."""
+        return bool(self._trace.decide(self._term, partial(_of_number, float.is_integer)))
+
     def _decided(self, convert: Callable[[Any], Any]) -> int:
         return int(self._trace.decide(self._term, _read(_of_number, convert)))
 

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import partial, update_wrapper
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from gradwire.tracing.numpy_trace import NumpyTrace
-from gradwire.tracing.recordable import called_by_user, holds_recorded, recordable
-from gradwire.tracing.substitutes import Method, Substitute, substitute, substituted_method
+from gradwire.tracing.recordable import holds_recorded
+from gradwire.tracing.substitutes import (
+    Method,
+    Substitute,
+    making,
+    substitute,
+    substituted_method,
+)
 from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import current, not_traceable
+from gradwire.tracing.traces import not_traceable
 
 #: NumPy without its annotations, which do not know recorded arrays.
 _np: Any = np
@@ -48,13 +54,13 @@ def functions() -> Iterator[Substitute]:
     made_by = {name: of_lists.get(vars(np)[name], vars(np)[name]) for name in MAKERS}
     for name in CONVERSIONS:
         made_by[name] = substitute(vars(np)[name], partial(_array, name))
-    made_by["fromiter"] = _from_iterable
+    made_by["fromiter"] = partial(_from_iterable, np.fromiter)
     made_by["full"] = substitute(np.full, partial(_full, np.full))
     made_by["empty"], made_by["empty_like"] = np.zeros, np.zeros_like  # what is in them is unknown
     for kind, record in ((np.nditer, _iterated), (np.ndenumerate, _enumerated)):
         yield kind, substitute(kind, record)
     for name, maker in made_by.items():
-        yield vars(np)[name], _making(vars(np)[name], maker)
+        yield vars(np)[name], making(vars(np)[name], maker)
 
 
 def methods() -> Iterator[Method]:
@@ -62,19 +68,6 @@ def methods() -> Iterator[Method]:
     yield substituted_method(np.vectorize, "__call__", _vectorized)
     kind = type(np.r_).__mro__[1]
     yield substituted_method(kind, "__getitem__", partial(_joined, vars(kind)["__getitem__"]))
-
-
-def _making(original: Callable[..., Any], made_by: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of which the array may become recorded."""
-
-    def function(*args: Any, **kwargs: Any) -> Any:
-        if current() is None:
-            return original(*args, **kwargs)
-        made = made_by(*args, **kwargs)
-        is_new = all(made is not arg for arg in args)
-        return recordable(made, (args, kwargs)) if is_new and called_by_user() else made
-
-    return update_wrapper(function, original)
 
 
 def _array(name: str, object: Any, dtype: Any = None, *_: Any, **options: Any) -> Any:
@@ -126,7 +119,7 @@ def _vectorized(function: Any, *args: Any, **kwargs: Any) -> Any:
 
     As in NumPy, the first results say the dtypes, unless ``otypes`` does.
     """
-    given = {**dict(enumerate(args)), **kwargs}
+    given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
     names = [name for name in given if name not in function.excluded]
     arrays = [_np.asarray(given[name]) for name in names]
     axes = [0] * len(arrays)
@@ -176,11 +169,13 @@ def _enumerated(arr: Any) -> Iterator[Any]:
     return iter([(place, array[place]) for place in np.ndindex(array.shape)])
 
 
-def _from_iterable(iterable: Any, dtype: Any, count: int = -1, **named: Any) -> Any:
+def _from_iterable(
+    original: Callable[..., Any], iterable: Any, dtype: Any, count: int = -1, **named: Any
+) -> Any:
     """``np.fromiter``, of recorded values, too."""
     items = list(iterable if count < 0 else islice(iterable, count))
     if not holds_recorded(items):
-        return np.fromiter(items, dtype, count, **named)
+        return original(items, dtype, count, **named)
     return _np.array(items).astype(dtype)
 
 

@@ -187,10 +187,10 @@ class RecordableArray(np.ndarray):
         return bool((self == value).any())
 
     def __copy__(self) -> Any:
-        return self._value().copy()
+        return recordable(self._value().copy())
 
     def __deepcopy__(self, _: Any) -> Any:
-        return self._value().copy()
+        return recordable(self._value().copy())
 
 
 def _of_value(name: str) -> Any:

@@ -22,6 +22,7 @@ from gradwire.tracing.shapes import Aval, elementwise, stand_in
 from gradwire.tracing.substitutes import (
     Method,
     Substitute,
+    making,
     reads_recorded,
     substitute,
     substituted_method,
@@ -70,7 +71,7 @@ def functions(home: str, module: ModuleType) -> Iterator[Substitute]:
         record = DECOMPOSITIONS.get(f"{home}.{name}", partial(record_call, f"{home}.{name}"))
         if home == "scipy.sparse" and name.startswith("is"):
             record = _is_sparse
-        yield original, substitute(original, partial(record, original), concerns)
+        yield original, making(original, substitute(original, partial(record, original), concerns))
 
 
 def methods(home: str, module: ModuleType) -> Iterator[Method]:

@@ -129,7 +129,8 @@ class State:
             if kind is list:
                 yield from ((value, i, item) for i, item in enumerate(value))
             elif isinstance(value, type):
-                yield from ((value, name, item) for name, item in vars(value).items())
+                if is_users(value):
+                    yield from ((value, name, item) for name, item in vars(value).items())
             elif kind is dict or is_users(kind):
                 holder = value if kind is dict else getattr(value, "__dict__", {})
                 yield from ((holder, name, item) for name, item in holder.items())

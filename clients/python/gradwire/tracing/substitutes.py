@@ -8,7 +8,13 @@ from types import FunctionType, MethodType
 from typing import Any, TypeAlias
 
 from gradwire.tracing.patching import Binding
-from gradwire.tracing.recordable import holds_recorded, unwrapped, with_out
+from gradwire.tracing.recordable import (
+    called_by_user,
+    holds_recorded,
+    recordable,
+    unwrapped,
+    with_out,
+)
 from gradwire.tracing.traces import current
 
 #: A function and its substitute; a class, the name of a method of it, and its substitute.
@@ -27,6 +33,19 @@ def substitute(
         if current() is None or not concerns((*args, *kwargs.values())):
             return original(*args, **kwargs)
         return record(*unwrapped(args), **with_out(kwargs))
+
+    return update_wrapper(function, original)
+
+
+def making(original: Callable[..., Any], made_by: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of which the array may become recorded."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if current() is None:
+            return original(*args, **kwargs)
+        made = made_by(*args, **kwargs)
+        is_new = all(made is not arg for arg in args)
+        return recordable(made, (args, kwargs)) if is_new and called_by_user() else made
 
     return update_wrapper(function, original)
 
