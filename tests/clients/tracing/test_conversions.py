@@ -175,6 +175,13 @@ def test_a_number_that_is_needed_as_text_is_decided(client):
     assert len(function.recordings) == 2
 
 
+def test_python_rounds_its_own_numbers(client):
+    f = client.function(lambda x, y: (round(x, 2), round(float(y[0]), 2), round(y[0], 2)))
+    for x in (2.675, 1.005, 2.665):
+        y = np.array([x])
+        assert f(x, y) == (round(x, 2), round(x, 2), round(y[0], 2))
+
+
 def test_classes_that_are_compared_by_identity_stay(client):
     for f in (
         lambda x: float(x) if kind is float else x,

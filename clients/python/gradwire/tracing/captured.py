@@ -78,8 +78,8 @@ class Captured:
         """
         if self._state is None:
             return []
-        places = [(Binding(holder, name), value) for holder, name, value in self._state.items()]
         compared = self.compared
+        places = [(Binding(holder, name), value) for holder, name, value in self._state.items()]
         patches = [Patch(*each, _wider(each[1], compared)) for each in (*places, *self._bindings)]
         for function in self._state.functions():
             names = {*_names(function.__code__)} - {*function.__globals__} - compared
@@ -126,7 +126,9 @@ class Captured:
 def _wider(value: Any, compared: frozenset[str]) -> Any:
     """What may become recorded, or takes recorded values, in place of a value."""
     kind = CLASSES.get(id(value))
-    return from_outside(value) if kind is None or kind.__name__ in compared else kind
+    if kind is not None:
+        return value if kind.__name__ in compared else kind
+    return value if "ndarray" in compared else from_outside(value)
 
 
 def _replaced(value: Any) -> Any:
@@ -188,8 +190,9 @@ def _is_user_s(module: ModuleType | None) -> bool:
 def _compared(code: CodeType) -> Iterator[str]:
     steps = [*dis.get_instructions(code)]
     for i, step in enumerate(steps):
-        if step.opname == "IS_OP":
-            yield from (each.argval for each in steps[max(i - _OPERANDS, 0) : i])
+        names = [each.argval for each in steps[max(i - _OPERANDS, 0) : i]]
+        if step.opname == "IS_OP" or (step.opname == "COMPARE_OP" and "ndarray" in names):
+            yield from names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _compared(constant)

@@ -93,6 +93,8 @@ class Conversions(AbstractArray):
         return self._decided(math.trunc)
 
     def __round__(self, digits: int | None = None) -> Any:
+        if digits is not None and self._weak:  # Python rounds the decimal number
+            return self._trace.decide(self._term, partial(_of_number, partial(_rounded, digits)))
         if digits is not None:
             rounded: Any = np.round
             return rounded(self, digits)
@@ -145,6 +147,10 @@ def _read(function: Callable[..., Any], *args: Any) -> Callable[[Any], Any]:
 
 def _hashed(number: Any) -> int:
     return 0 if math.isnan(abs(number)) else hash(number)  # of nan it is its identity
+
+
+def _rounded(digits: int, value: Any) -> Any:
+    return round(value, digits)
 
 
 def _of_number(function: Callable[[Any], Any], value: Any) -> Any:

@@ -49,9 +49,6 @@ class _OfNumbers(type):
     def __hash__(cls) -> int:
         return hash(cls.original)
 
-    def __reduce__(cls) -> Any:
-        return cls.original.__reduce_ex__(2)
-
 
 def _class_for(original: type) -> type:
     named = {"original": original, "dtype": np.dtype(original), "__module__": original.__module__}
