@@ -92,6 +92,22 @@ VALUES = [
     (Call.of("sqrtm", -np.eye(2)), np.full((2, 2), np.nan)),
     (Call.of("logm", -np.eye(2) + 0j), np.eye(2) * np.pi * 1j),
     (Call.of("solve_sylvester", A, S, A), scipy.linalg.solve_sylvester(A, S, A)),
+    *[
+        (Call.of(name, A, S), getattr(scipy.linalg, name)(A, S))
+        for name in ("solve_continuous_lyapunov", "solve_discrete_lyapunov")
+    ],
+    *[
+        (
+            Call.of(name, A, TALL, np.eye(3), np.eye(2)),
+            getattr(scipy.linalg, name)(A, TALL, np.eye(3), np.eye(2)),
+        )
+        for name in ("solve_continuous_are", "solve_discrete_are")
+        for f in (getattr(scipy.linalg, name),)
+    ],
+    (
+        Call.of("solve_continuous_are", np.eye(3), 0 * TALL, np.eye(3), np.eye(2)),
+        np.full((3, 3), np.nan),
+    ),
     (
         Call.of("solve_banded", (1, 1), BANDS, np.ones(4)),
         scipy.linalg.solve_banded((1, 1), BANDS, np.ones(4)),
@@ -248,6 +264,10 @@ REFUSED = [
     (Call.of("lu_solve", (A, 1), V), ShapeMismatch, "the order of as many rows as float64[3, 3]"),
     (Call.of("lu_solve", (A, V[:2]), V), ShapeMismatch, "rows as float64[3, 3] has, got float64"),
     (Call.of("solve_sylvester", X, A, X), ShapeMismatch, "needs square matrices"),
+    (Call.of("solve_discrete_lyapunov", A, A, "newton"), BadArgument, "the method is"),
+    (Call.of("solve_discrete_lyapunov", A, X), ShapeMismatch, "a right-hand side like"),
+    (Call.of("solve_continuous_are", A, TALL, A, A), ShapeMismatch, r"r (m, m)"),
+    (Call.of("solve_discrete_are", A, TALL, A, np.eye(2), A), BadArgument, "with e or s"),
     (Call.of("solve_sylvester", A, A, X), ShapeMismatch, "right-hand sides of shape (3, 3)"),
     (Call.of("solve_banded", 1, X, V), BadArgument, "a pair"),
     (Call.of("solve_banded", (1, 1), X, V), ShapeMismatch, "3 rows of diagonals"),
