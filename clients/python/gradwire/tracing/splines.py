@@ -15,140 +15,12 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing.linear_maps import MOST_ELEMENTS, arguments
+from gradwire.tracing.piecewise import Clamped, PiecewisePolynomial, polynomial_of, unknown
 from gradwire.tracing.recordable import holds_recorded
 from gradwire.tracing.substitutes import Method, Substitute, substitute, substituted_method
-from gradwire.tracing.traces import not_traceable
 
 #: NumPy without its annotations, which do not know recorded arrays.
 _np: Any = np
-
-
-class PiecewisePolynomial:
-    """``sum_j c[j, i] (x - knots[i])^(degree - j)`` between two knots, recorded or not."""
-
-    def __init__(
-        self, knots: Any, c: Any, extrapolate: Any = True, axis: int = 0, side: Any = "right"
-    ) -> None:
-        self.x: Any = knots
-        self.c: Any = c
-        self.extrapolate: Any = True if extrapolate is None else extrapolate
-        self.axis: int = axis
-        #: The interval of a point that is a knot.
-        self._side = side
-
-    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
-        """The values at points, or those of the derivative of order ``nu``."""
-        how = self.extrapolate if extrapolate is None else extrapolate
-        c = _differentiated(self.c, nu) if nu >= 0 else self.antiderivative(-nu).c
-        x, knots = _np.asarray(x), self.x
-        first, last = knots[0], knots[-1]
-        if how == "periodic":
-            x = first + (x - first) % (last - first)
-        inside = np.searchsorted(knots[1:-1], x, side=self._side)
-
-        def beside(array: Any) -> Any:
-            return array[(..., *[None] * (c.ndim - 2))] if c.ndim > 2 else array
-
-        distance = beside(x - knots[inside])
-        made = c[0][inside]
-        for row in range(1, c.shape[0]):
-            made = made * distance + c[row][inside]
-        if how is False:
-            made = _np.where(beside((x >= first) & (x <= last)), made, np.nan)
-        if self.axis and c.ndim > 2:
-            axes = range(_np.ndim(x))
-            made = _np.moveaxis(made, list(axes), [self.axis + i for i in axes])
-        return made
-
-    def derivative(self, nu: int = 1) -> PiecewisePolynomial:
-        """The derivative of order ``nu``."""
-        if nu < 0:
-            return self.antiderivative(-nu)
-        return self._like(_differentiated(self.c, nu))
-
-    def antiderivative(self, nu: int = 1) -> PiecewisePolynomial:
-        """The integral from the first knot on, ``nu`` times."""
-        c = self.c
-        for _ in range(nu):
-            powers = np.arange(c.shape[0], 0, -1.0).reshape(-1, *[1] * (c.ndim - 1))
-            rows = c / powers
-            widths = np.diff(self.x).reshape(-1, *[1] * (c.ndim - 2))
-            total: Any = 0.0
-            for row in rows:
-                total = (total + row) * widths
-            start = _np.concatenate([0 * total[:1], _np.cumsum(total[:-1], axis=0)])
-            c = _np.concatenate([rows, start[None]])
-        return self._like(c)
-
-    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
-        """The integral between two points."""
-        how = self.extrapolate if extrapolate is None else extrapolate
-        if how == "periodic":
-            raise _unknown(
-                "integrate of a periodic spline", "integrate over its period by yourself"
-            )
-        whole = self.antiderivative()
-        return whole(b, extrapolate=how) - whole(a, extrapolate=how)
-
-    def _like(self, c: Any) -> PiecewisePolynomial:
-        return PiecewisePolynomial(self.x, c, self.extrapolate, self.axis, self._side)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise _unknown(
-            f"{name} of a spline through recorded values",
-            "it has calls, derivative, antiderivative and integrate",
-        )
-
-
-class Clamped:
-    """A spline that is something else outside of its knots: numbers, or an error."""
-
-    def __init__(self, spline: Any, below: Any, above: Any, *, refuses: bool = False) -> None:
-        self._spline, self._outside, self._refuses = spline, (below, above), refuses
-
-    def __call__(self, x: Any) -> Any:
-        """The values at points."""
-        x, knots, axis = _np.asarray(x), self._spline.x, self._spline.axis
-        made = self._spline(x)
-        more = made.ndim - _np.ndim(x)
-        for outside, value, name in zip(
-            (x < knots[0], x > knots[-1]), self._outside, ("below", "above"), strict=True
-        ):
-            if self._refuses and bool(_np.any(outside)):
-                raise ValueError(f"A value in x_new is {name} the interpolation range.")
-            if value is not None:
-                where = outside[(*[None] * axis, ..., *[None] * (more - axis))] if more else outside
-                made = _np.where(where, value, made)
-        return made
-
-
-def _differentiated(c: Any, nu: int) -> Any:
-    for _ in range(nu):
-        if c.shape[0] == 1:
-            return 0 * c
-        powers = np.arange(c.shape[0] - 1, 0, -1.0).reshape(-1, *[1] * (c.ndim - 1))
-        c = c[:-1] * powers
-    return c
-
-
-def _unknown(what: str, hint: str) -> Exception:
-    return not_traceable(f"{what} cannot be recorded", hint)
-
-
-def polynomial_of(spline: Any, degree: int | None = None, knots: Any = None) -> PiecewisePolynomial:
-    """One of SciPy's splines as a piecewise polynomial: its Taylor series at each knot."""
-    if knots is None and hasattr(spline, "c") and not hasattr(spline, "tck"):
-        return PiecewisePolynomial(spline.x, spline.c, spline.extrapolate, spline.axis)
-    if knots is None:
-        degree = spline.k
-        knots = np.unique(spline.t[degree : len(spline.t) - degree])
-    assert degree is not None
-    rows = [spline(knots[:-1], nu=nu) / math.factorial(nu) for nu in range(degree, -1, -1)]
-    axis = getattr(spline, "axis", 0)
-    c = np.stack([np.moveaxis(row, axis, 0) for row in rows])
-    return PiecewisePolynomial(knots, c, getattr(spline, "extrapolate", True), axis)
 
 
 def _known(original: Any, given: dict[str, Any], but: str) -> None:
@@ -156,7 +28,7 @@ def _known(original: Any, given: dict[str, Any], but: str) -> None:
         name for name, value in given.items() if name not in but.split() and holds_recorded(value)
     ]
     if recorded:
-        raise _unknown(
+        raise unknown(
             f"scipy.interpolate.{original.__name__} with recorded {', '.join(recorded)}",
             "its knots and options need to be known; numpy.interp takes recorded knots",
         )
@@ -167,7 +39,7 @@ def _linear(fit: Callable[[Any], Any], y: Any, axis: int) -> PiecewisePolynomial
     rows = _np.moveaxis(_np.asarray(y), axis, 0)
     length = rows.shape[0]
     if length * length > MOST_ELEMENTS // 8:
-        raise _unknown(f"a spline through {length} recorded values", "take fewer knots")
+        raise unknown(f"a spline through {length} recorded values", "take fewer knots")
     unit, zero = polynomial_of(fit(np.eye(length))), polynomial_of(fit(np.zeros((length, 1))))
     c = _np.tensordot(unit.c - zero.c, rows, axes=1)
     if zero.c.any():
@@ -210,7 +82,7 @@ def _scalar_ends(options: dict[str, Any], shape: tuple[int, ...]) -> dict[str, A
             given.append(end)
             continue
         if np.ndim(end[1]):
-            raise _unknown(
+            raise unknown(
                 "scipy.interpolate.CubicSpline with derivatives at the ends for each of several "
                 "curves",
                 "make a spline for each",
@@ -347,7 +219,7 @@ def _of_interp1d(
         fill_value if isinstance(fill_value, tuple) and len(fill_value) == 2 else (fill_value,) * 2
     )
     if any(np.ndim(value) for value in (below, above)):
-        raise _unknown("interp1d with arrays as fill_value", "give numbers")
+        raise unknown("interp1d with arrays as fill_value", "give numbers")
     no_value = isinstance(below, float) and math.isnan(below)
     refuses = bounds_error if bounds_error is not None else no_value
     return Clamped(spline, below, above, refuses=bool(refuses))
@@ -360,9 +232,9 @@ def _interpolating(original: Any, *args: Any, **kwargs: Any) -> Any:
     y, axis = given.pop("y"), given.pop("axis")
     ends = given.get("bc_type")
     if isinstance(ends, tuple) and not all(end is None or isinstance(end, str) for end in ends):
-        raise _unknown("make_interp_spline with derivatives at the ends", "use CubicSpline")
+        raise unknown("make_interp_spline with derivatives at the ends", "use CubicSpline")
     if ends == "periodic":
-        raise _unknown("make_interp_spline with periodic ends", "use CubicSpline")
+        raise unknown("make_interp_spline with periodic ends", "use CubicSpline")
     return _linear(lambda values: original(y=values, **given), y, axis)
 
 
@@ -383,9 +255,9 @@ def _splrep(original: Any, *args: Any, **kwargs: Any) -> Any:
     given = arguments(original, args, kwargs)
     _known(original, given, "y")
     if given["s"] or (given["w"] is not None and given["s"] is None and given["t"] is None):
-        raise _unknown("scipy.interpolate.splrep that smooths", "s=0 goes through the values")
+        raise unknown("scipy.interpolate.splrep that smooths", "s=0 goes through the values")
     if given["per"] or given["full_output"]:
-        raise _unknown("scipy.interpolate.splrep with per or full_output", "leave them out")
+        raise unknown("scipy.interpolate.splrep with per or full_output", "leave them out")
     y = _np.asarray(given.pop("y"))
     length = y.shape[0]
     each = [original(y=row, **given) for row in np.eye(length)]
@@ -407,7 +279,7 @@ def _splev(original: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _spline(t: Any, c: Any, k: int) -> PiecewisePolynomial:
     if holds_recorded(t):
-        raise _unknown("a spline with recorded knots", "numpy.interp takes recorded knots")
+        raise unknown("a spline with recorded knots", "numpy.interp takes recorded knots")
     kind = vars(sys.modules["scipy.interpolate"])["BSpline"]
     if holds_recorded(c):
         made: PiecewisePolynomial = _b_spline(kind, t, c, k)
@@ -431,7 +303,7 @@ def _univariate(original: Any, *args: Any, **kwargs: Any) -> Any:
     given = arguments(original, args, kwargs)
     _known(original, given, "y")
     if original.__name__ == "UnivariateSpline" and given["s"] != 0:
-        raise _unknown(
+        raise unknown(
             "scipy.interpolate.UnivariateSpline that smooths recorded values",
             "its knots hang on them; s=0 goes through the values",
         )
@@ -476,7 +348,7 @@ def _univariate_at(original: Any, spline: Any, x: Any, nu: int = 0, ext: Any = N
 
 def _interp1d_at(original: Any, found: Any, x: Any) -> Any:
     if not hasattr(found, "_kind"):
-        raise _unknown(f"{type(found).__name__} at recorded points", "use CubicSpline")
+        raise unknown(f"{type(found).__name__} at recorded points", "use CubicSpline")
     kind = found._spline.k if found._kind == "spline" else found._kind
     fill = "extrapolate" if found._extrapolate else found.fill_value
     return _of_interp1d(found.x, found.y, kind, found.axis, found.bounds_error, fill)(x)
