@@ -45,8 +45,8 @@ tmp_dir="{folder}/engine"
 log_driver="k8s-file"
 default_ulimits=["nofile=4096:4096","nproc=4096:4096"]
 """
-# buildah copies its own program into memory for each step and seals the copy, which the kernel refuses
-# while a page of it waits on another processor's list; buildah gives up then, and layers that are made stay.
+# buildah copies its own program into memory for each step and seals the copy. The kernel refuses
+# that while a page waits on another processor's list, and buildah gives up; made layers stay.
 _UNSEALED = "sealing memfd copy: Device or resource busy"
 
 

@@ -74,9 +74,7 @@ def test_client_may_name_its_program_where_the_body_is_not_looked_into(proxy: St
     large = asking("x") + b" " * 400_000
     for name in ("a", "b"):
         home(client, large, **{"Gradwire-Program": name})
-    assert reach_all(
-        client.post("/v1/gradient", content=large).headers["Replica"] for _ in count()
-    )
+    assert reach_all(client.post("/v1/gradient", content=large).headers["Replica"] for _ in count())
 
 
 @pytest.mark.thorough
