@@ -40,6 +40,8 @@ MEANINGLESS = {
     "data": "what messages show besides",
     "control_inputs": "the order of operations, which is that of calls",
     "name": "names of operations in a graph, which is not built",
+    "scope": "names of operations in a graph, which is not built",
+    "loss_collection": "collections of a graph, which is not built",
     "layout": "where on devices a tensor lies",
     "colocate_with_first_write_call": "where on devices a tensor lies",
     "aggregation": "how copies on several devices become one",
