@@ -39,7 +39,7 @@ def _members(prefix: str, module: types.ModuleType, seen: set[int]) -> Iterator[
         if isinstance(value, types.ModuleType):
             if (
                 value.__name__.startswith("gradwire.tf")
-                and name not in ("absent", "rules")
+                and name not in ("absent", "paths", "rules")
                 and id(value) not in seen
             ):
                 yield from _members(f"{prefix}{name}.", value, seen)
