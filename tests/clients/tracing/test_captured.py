@@ -1,5 +1,6 @@
 import math
 from functools import partial, wraps
+from typing import Any
 
 import gradwire
 import numpy as np
@@ -107,7 +108,7 @@ def test_methods_of_libraries_objects_are_recorded_by_any_name(client):
 
 
 class Holder:
-    of_class = math.sinh
+    of_class: Any = math.sinh
     static = staticmethod(math.exp)
 
     def __init__(self, f):
@@ -115,8 +116,10 @@ class Holder:
         self.table = {"first": [f]}
 
 
-NAMES, BY_NAME = ["atan"], {"f": math.sin, 3: scipy.linalg.expm}
-IN_ORDER, HELD = [math.cos, zeros], Holder(math.tanh)
+NAMES = ["atan"]
+BY_NAME: dict[Any, Any] = {"f": math.sin, 3: scipy.linalg.expm}
+IN_ORDER: list[Any] = [math.cos, zeros]
+HELD = Holder(math.tanh)
 
 
 @pytest.mark.parametrize(

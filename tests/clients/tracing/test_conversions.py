@@ -70,7 +70,7 @@ def matched(x):
 
 
 #: Python and libraries choose by an argument's class.
-CLASSES = [
+CLASSES: list[Any] = [
     ("a function of an array", by_class),
     ("a function of a number", lambda x: by_class(x[0]) * by_class(2.5)),
     ("a method", lambda x: ByClass().area(x[0]) + ByClass().area(x)),
@@ -84,7 +84,7 @@ CASES += CLASSES
 
 
 def by_text(x):
-    seen = {}
+    seen: dict[str, Any] = {}
     for value in x:
         seen.setdefault(f"{value:.1f}", value)
     return sum(seen.values()) * len(seen) * len(str(x))
@@ -96,7 +96,7 @@ def counted_by_value(x):
 
 
 def by_value(x):
-    return {True: x, False: -x}[x[0] > 0.5] * {0: 2, 1: 3}.get(np.argmax(x), 5)
+    return {True: x, False: -x}[x[0] > 0.5] * {0: 2, 1: 3}.get(np.argmax(x), 5)  # type: ignore[call-overload]
 
 
 #: Python looks values up by their text and their hash.

@@ -1,6 +1,5 @@
 """Loops of Python that are recorded pass by pass, and sent as loops."""
 
-from collections.abc import Callable
 from typing import Any
 
 import gradwire
@@ -245,7 +244,7 @@ def test_each_call_of_a_loop_is_a_program(client):
                 x = x + 0.001 * np.sin(x) - 0.001 * x
             return np.sum(x)
 
-        recorded: Callable[[Any], Any] = gradwire.function(f, client)
+        recorded: gradwire.Function[..., Any] = gradwire.function(f, client)
         np.testing.assert_allclose(recorded(POINTS[0]), f(POINTS[0]), rtol=1e-11)
         lengths.append(len(recorded.recordings[0].text))
     assert lengths[1] - lengths[0] < 10
