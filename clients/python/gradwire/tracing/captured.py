@@ -111,15 +111,8 @@ class Captured:
                 bindings[binding.key] = binding, value
                 yield value
 
-        held: list[Patch] = []
-
-        def called(holder: Any, key: Any, value: Any) -> None:
-            substitute = substitute_of(value.__func__ if type(value) is staticmethod else value)
-            if substitute is not None:
-                chosen = staticmethod(substitute) if isinstance(holder, type) else substitute
-                held.append(Patch(Binding(holder, key), value, chosen))
-
-        self._state, self._held = State(self._pythons, captured, called), held
+        self._state = State(self._pythons, captured)
+        self._held = [*_held(self._state)]
         self._bindings = list(bindings.values())
 
 
@@ -129,6 +122,16 @@ def _wider(value: Any, compared: frozenset[str]) -> Any:
     if kind is not None:
         return value if kind.__name__ in compared else kind
     return value if "ndarray" in compared else from_outside(value)
+
+
+def _held(state: State) -> Iterator[Patch]:
+    """Patches of the libraries' functions that containers, objects and classes hold."""
+    for holder, key, value in state.items():
+        plain = value.__func__ if type(value) is staticmethod else value
+        found = substitute_of(plain) if callable(plain) else None
+        if found is not None:
+            chosen = staticmethod(found) if isinstance(holder, type) else found
+            yield Patch(Binding(holder, key), value, chosen)
 
 
 def _replaced(value: Any) -> Any:

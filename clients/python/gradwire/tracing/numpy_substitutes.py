@@ -59,6 +59,7 @@ def functions() -> Iterator[Substitute]:
     made_by["empty"], made_by["empty_like"] = np.zeros, np.zeros_like  # what is in them is unknown
     for kind, record in ((np.nditer, _iterated), (np.ndenumerate, _enumerated)):
         yield kind, substitute(kind, record)
+    yield np.bmat, substitute(np.bmat, _no_matrix, holds_recorded)
     for name, maker in made_by.items():
         yield vars(np)[name], making(vars(np)[name], maker)
 
@@ -68,6 +69,12 @@ def methods() -> Iterator[Method]:
     yield substituted_method(np.vectorize, "__call__", _vectorized)
     kind = type(np.r_).__mro__[1]
     yield substituted_method(kind, "__getitem__", partial(_joined, vars(kind)["__getitem__"]))
+
+
+def _no_matrix(*_: Any, **__: Any) -> Any:
+    raise not_traceable(
+        "numpy.bmat makes a numpy.matrix, which cannot be recorded", "numpy.block joins arrays"
+    )
 
 
 def _array(name: str, object: Any, dtype: Any = None, *_: Any, **options: Any) -> Any:

@@ -37,6 +37,7 @@ from types import (
     MethodType,
     MethodWrapperType,
     ModuleType,
+    SimpleNamespace,
     WrapperDescriptorType,
 )
 from typing import Any, NamedTuple
@@ -91,18 +92,13 @@ class Cell(NamedTuple):
 class State:
     """The state of some values, which it keeps alive.
 
-    ``captured`` gives what a function of the user's reads beside its arguments; ``called`` is
-    told of each list, class or dictionary, of attributes too, that holds something to call.
+    ``captured`` gives what a function of the user's reads beside its arguments.
     """
 
     def __init__(
-        self,
-        roots: Iterable[Any],
-        captured: Callable[[FunctionType], Iterable[Any]],
-        called: Callable[[Any, Any, Any], None],
+        self, roots: Iterable[Any], captured: Callable[[FunctionType], Iterable[Any]]
     ) -> None:
         self._captured = captured
-        self._called = called
         self._cells: list[Cell] = []
         #: Functions without attributes, as most are.
         self._bare: list[FunctionType] = []
@@ -131,7 +127,7 @@ class State:
             elif isinstance(value, type):
                 if is_users(value):
                     yield from ((value, name, item) for name, item in vars(value).items())
-            elif kind is dict or is_users(kind):
+            elif kind in (dict, SimpleNamespace) or is_users(kind):
                 holder = value if kind is dict else getattr(value, "__dict__", {})
                 yield from ((holder, name, item) for name, item in holder.items())
 
@@ -163,12 +159,10 @@ class State:
         if isinstance(value, np.ndarray):
             return self._parts(value, lambda array: array.ravel().tolist())
         if kind in (list, deque):
-            self._tell(value, enumerate(value))
             return self._parts(value, tuple)
         if kind in (set, bytearray):
             return self._whole(value, kind(value), lambda now, then: bool(now == then))
         if isinstance(value, MappingProxyType | dict):
-            self._tell(value, value.items())
             return (*self._parts(value, _items), *self._attributes(value))
         if isinstance(value, type(os.environ)):
             return self._whole(value, dict(value), lambda now, then: bool(dict(now) == then))
@@ -220,25 +214,17 @@ class State:
     def _attributes(self, value: Any) -> Iterable[Any]:
         found: list[Any] = []
         if hasattr(value, "__dict__"):
-            self._tell(vars(value), vars(value).items())
             found += self._parts(value, _attributes)
         slots = [name for base in type(value).__mro__ for name in _slots(base)]
         if slots:
             found += self._parts(value, lambda of: [getattr(of, name, None) for name in slots])
         return found
 
-    def _tell(self, holder: Any, items: Iterable[tuple[Any, Any]]) -> None:
-        if type(holder) in (list, dict) or isinstance(holder, type):
-            for key, item in items:
-                if callable(item):
-                    self._called(holder, key, item)
-
     def _of_class(self, kind: type) -> Iterable[Any]:
         """What a class of the user's has, and its bases have."""
         bases = [base for base in kind.__mro__ if is_users(base)]
         named = [item for base in bases for item in vars(base).items()]
         for base in bases:
-            self._tell(base, vars(base).items())
             self._parts(base, _attributes)
         return [part for name, part in named if name not in _OF_ANY_CLASS]
 
