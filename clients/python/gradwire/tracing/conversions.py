@@ -125,6 +125,9 @@ class Conversions(AbstractArray):
         shape, name, elements = self._trace.decide(self._term, read)
         return np.frombuffer(elements, name).reshape(shape).copy()
 
+    def _decided_item(self, index: tuple[Any, ...]) -> Any:
+        return self._trace.decide(self._term, _read(_item, index))
+
     def _check_decides(self, asked: str, hint: str) -> None:
         """Raise an error unless Python may decide by its values, which have no derivatives."""
         if self.dtype.kind not in DECIDING:
@@ -151,6 +154,10 @@ def _hashed(number: Any) -> int:
 
 def _rounded(digits: int, value: Any) -> Any:
     return round(value, digits)
+
+
+def _item(index: tuple[Any, ...], value: Any) -> Any:
+    return value.item(*index)
 
 
 def _of_number(function: Callable[[Any], Any], value: Any) -> Any:

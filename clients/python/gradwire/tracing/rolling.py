@@ -7,8 +7,9 @@ element by the number of the pass, or a number. The passes become one ``lax.scan
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,11 +137,15 @@ def _may_vary(op: str) -> bool:
 
 def _shape(value: Any, varies: bool) -> Iterator[Hashable]:
     """Arguments but for operands, and for numbers that may vary."""
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, Term):
+        yield value if isinstance(value, (Body, TextFunction)) else Term
+    elif varies and isinstance(value, _NUMBERS) and not isinstance(value, bool):
+        yield type(value).__name__
+    elif isinstance(value, (list, tuple)):
         yield type(value), len(value)
         for item in value:
             yield from _shape(item, varies)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, (dict, MappingProxyType)):
         for name, item in value.items():
             yield name
             yield from _shape(item, varies)
@@ -148,10 +153,6 @@ def _shape(value: Any, varies: bool) -> Iterator[Hashable]:
         yield slice
         for item in (value.start, value.stop, value.step):
             yield from _shape(item, False)
-    elif isinstance(value, Term):
-        yield value if isinstance(value, (Body, TextFunction)) else Term
-    elif varies and isinstance(value, _NUMBERS) and not isinstance(value, bool):
-        yield type(value).__name__
     else:
         yield repr(value)
 

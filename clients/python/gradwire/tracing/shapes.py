@@ -8,6 +8,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -245,8 +246,9 @@ def measured(term: Term, trace: Trace) -> Aval:
     return Aval(value.shape, value.dtype)
 
 
+@lru_cache(maxsize=4096)
 def stand_in(aval: Aval) -> NDArray[Any]:
-    """An array of that shape and dtype which takes no memory."""
+    """A read-only array of that shape and dtype which takes no memory."""
     return np.broadcast_to(np.ones((), aval.dtype), aval.shape)
 
 

@@ -51,6 +51,7 @@ class Scope:
 _NUMBERS = count()
 #: The keyword arguments of a term without an operation: none.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+_MAPPINGS = (dict, MappingProxyType)
 #: Operations that are not called by a name: ``x[key]``, ``f(*args)``, and a nested value itself.
 ITEM, CALL, VALUE = "[]", "()", "="
 #: The prefix of operations like ``x.at[key].set(value)``, whose arguments are these three.
@@ -212,10 +213,12 @@ def replaced(value: Any, made: Mapping[Term, Term]) -> Any:
 
 def leaves_in(value: Any) -> Iterator[Any]:
     """The terms and plain values among arguments, in order."""
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, Term):
+        yield value
+    elif isinstance(value, (list, tuple)):
         for item in value:
             yield from leaves_in(item)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, _MAPPINGS):
         for item in value.values():
             yield from leaves_in(item)
     elif isinstance(value, slice):
@@ -229,7 +232,7 @@ def with_leaves(value: Any, leaves: Iterator[Any]) -> Any:
     """Arguments with other terms and plain values, in the same order."""
     if isinstance(value, (list, tuple)):
         return type(value)([with_leaves(item, leaves) for item in value])
-    if isinstance(value, Mapping):
+    if isinstance(value, _MAPPINGS):
         return {name: with_leaves(item, leaves) for name, item in value.items()}
     if isinstance(value, slice):
         bounds = (value.start, value.stop, value.step)

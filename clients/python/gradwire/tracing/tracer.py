@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -183,7 +182,7 @@ class Tracer(Operators, Methods, Conversions):
     def item(self, *index: Any) -> Any:
         """Its only element, or one at an index, as a Python number; an integer is decided."""
         if self.dtype.kind in DECIDING:
-            return self._trace.decide(self._term, partial(_item, index))
+            return self._decided_item(index)
         if not index and self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         place = index[0] if len(index) == 1 else index
@@ -378,10 +377,6 @@ def _is_settled(term: Term) -> bool:
     """True unless the shape of a term's array is to be inferred by rules."""
     array = _array_of(term)
     return array is None or array._aval is not None or array._infer is None
-
-
-def _item(index: tuple[Any, ...], value: Any) -> Any:
-    return value.item(*index)
 
 
 def check_cast(ufunc: np.ufunc, made: Any, target: Any, casting: Any = "same_kind") -> None:
