@@ -182,9 +182,17 @@ class Function(Generic[P, T]):
         guard_values: Sequence[Any] = ()
         while True:
             traced, leaves = yield from self.path(args, kwargs, guard_values)
-            outputs, guard_values = yield from traced.ask(leaves)
-            if traced.guards_hold(guard_values):
+            outputs, found = yield from traced.ask(leaves)
+            if traced.guards_hold(found):
                 return traced.result(outputs)
+            if len(found) <= len(guard_values):  # what was decided before should be so again
+                guard = traced.guards[len(found) - 1]
+                raise NotTraceable(
+                    "Python decides by a value that is another each time",
+                    place=guard.term.place,
+                    hint="pass it as an argument",
+                )
+            guard_values = found
 
     def traced(self, *args: Any, **kwargs: Any) -> Steps[tuple[TracedProgram, list[Any]]]:
         """The program for these arguments, and the arguments' leaves."""
