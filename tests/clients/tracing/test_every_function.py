@@ -32,7 +32,7 @@ LEFT_OUT = frozenset(
     "input exit quit breakpoint exec eval compile copyright credits license __import__ globals "
     "locals vars dir id hash open print help set_workers set_global_backend register_backend "
     "save savetxt savez savez_compressed seterr seterrcall setbufsize set_printoptions test "
-    "itertools.cycle itertools.count itertools.repeat empty empty_like bootstrap "
+    "itertools.cycle itertools.count itertools.repeat statistics.repeat empty empty_like bootstrap "
     "monte_carlo_test permutation_test argpartition ndarray unique_values Polynomial "
     # booleans have fewer bits there, orders and counts no fractions in SciPy, ends one sign
     "i0 softplus wofz kn yn bdtr bdtrc pdtrc geomspace "

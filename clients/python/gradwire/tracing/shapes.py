@@ -8,7 +8,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -212,7 +212,7 @@ def _tried(function: Callable[..., Any], given: tuple[Any, dict[str, Any]]) -> A
     found = []
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for like in (_ones, _varied, _zeros):
+        for like in _STAND_INS:
             with suppress(Exception):  # the service's error is better
                 args, kwargs = _with_stand_ins(given, like)
                 found.append(_avals(function(*args, **kwargs), BFLOAT16 in dtypes))
@@ -259,18 +259,20 @@ def _ones(aval: Aval) -> NDArray[Any]:
     return stand_in(aval)
 
 
-def _varied(aval: Aval) -> NDArray[Any]:
-    """Positive and negative numbers, small integers, both booleans."""
-    numbers = np.arange(2, math.prod(aval.shape) + 2)
-    if aval.dtype.kind in "iub":
-        values = numbers % (2 if aval.dtype == bool else 3)
-    else:
-        values = np.cos(1.7 * numbers) + 0.3
+def _zeros(aval: Aval) -> NDArray[Any]:
+    return np.broadcast_to(np.zeros((), aval.dtype), aval.shape)
+
+
+def _varied(step: float, aval: Aval) -> NDArray[Any]:
+    """Positive and negative numbers, integers from 0 to 3, or booleans."""
+    waves = np.cos(step * np.arange(1, math.prod(aval.shape) + 1))
+    kind = aval.dtype.kind
+    values = waves > 0 if kind == "b" else np.rint(2 + 2 * waves) if kind in "iu" else waves + 0.1
     return values.reshape(aval.shape).astype(aval.dtype)
 
 
-def _zeros(aval: Aval) -> NDArray[Any]:
-    return np.broadcast_to(np.zeros((), aval.dtype), aval.shape)
+#: Arrays of several kinds of values: how many are equal, rise, fall or turn differs.
+_STAND_INS = (_ones, _zeros, *[partial(_varied, step) for step in (0.3, 1.0, 1.7, 2.2, 3.0)])
 
 
 def _with_stand_ins(value: Any, like: Callable[[Aval], NDArray[Any]]) -> Any:
