@@ -411,18 +411,3 @@ def test_an_adjoint_equation_that_is_not_solved_is_an_error(ask):
     want = ask.gradients(text.replace("WAY", BY_STEPS), {"a": 2.0})["a"]
     got = ask.gradients(text.replace("WAY", "method='rodas5p', adjoint=True"), {"a": 2.0})["a"]
     assert got == pytest.approx(want, rel=1e-6)
-
-
-def test_the_steps_of_a_stiff_method_can_be_made_again_in_place_of_kept(ask):
-    """Few of them are kept: 32 for each power of 32."""
-    text = "sum(odeint(lambda y, t: y * cos(t), y0, [0, 99], method='rodas5p'WAY)[-1])"
-    peaks = []
-    for way in ("", ", adjoint=True"):
-        at = {"y0": np.ones(40)}
-        ask.gradients(text.replace("WAY", way), at)
-        Engine.backend.release()
-        tracemalloc.start()
-        ask.gradients(text.replace("WAY", way), at)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < 0.5 * peaks[0], peaks
