@@ -298,7 +298,7 @@ class _Loop:
             raise _Unfit
         if isinstance(first, (int, float)) and not (is_place or self._is_wide()):
             raise _Unfit
-        if isinstance(first, (int, np.integer)):
+        if isinstance(first, int) or (is_place and isinstance(first, np.integer)):
             step = int(column[1]) - int(first)
             if all(int(number) == int(first) + k * step for k, number in enumerate(column)):
                 number = self._add(Term("np.arange", (self._stretch.passes,)))
