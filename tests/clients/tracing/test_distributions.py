@@ -33,7 +33,11 @@ CASES: list[Any] = [
     ),
     ("poisson", lambda t: (scipy.stats.poisson.logpmf(N, t), scipy.stats.binom.logpmf(N, 3, t)), T),
     ("vectors", lambda x, v: multivariate_normal.logpdf(x, v, np.diag(v)), X, V),
-    ("math", lambda t: (math.log(t, 3), math.floor(t) * t, math.ceil(2 * t) * t, round(t, 1)), T),
+    (
+        "math",
+        lambda t: (math.log(t, 3), math.floor(t) * t, math.ceil(2 * t) * t, round(np.sum(t), 1)),
+        T,
+    ),
     (
         "math",
         lambda t: (math.sin(t), exp(t) * math.pi, math.sqrt(2 * t), math.erf(t), math.lgamma(t)),
