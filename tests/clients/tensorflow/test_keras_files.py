@@ -50,9 +50,10 @@ def test_the_training_of_a_file_goes_on():
 @pytest.mark.parametrize("file", ["lambda.keras", "lambda.h5"])
 def test_code_in_a_file_is_not_run(file, monkeypatch):
     pytest.importorskip("h5py")
-    monkeypatch.setattr("marshal.loads", lambda _: pytest.fail("the code was read"))
-    with pytest.raises(ValueError, match="safe_mode=False"):
-        tf.keras.models.load_model(FOLDER / file)
+    for _ in range(2):  # the first has imported what it needs, which is marshalled, too
+        with pytest.raises(ValueError, match="safe_mode=False"):
+            tf.keras.models.load_model(FOLDER / file)
+        monkeypatch.setattr("marshal.loads", lambda _: pytest.fail("the code was read"))
 
 
 def test_what_does_not_fit_is_refused():
