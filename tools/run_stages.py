@@ -196,7 +196,7 @@ def chosen_packages(stage: Stage) -> str:
 @cache
 def _resolved(python: str) -> str:
     here = "-e .[dev]\n-e clients/python[cli]\n-e clients/tensorflow"
-    elsewhere = "-e .[dask]\n-e clients/python[test]\n-e clients/tensorflow[hdf5,pictures,tensorboard]"
+    elsewhere = "-e .[dask]\n-e clients/python[test]\n-e clients/tensorflow[pictures,tensorboard]"
     command = [".venv/bin/uv", "pip", "compile", "--quiet", "--no-header", "--no-annotate"]
     command += [f"--python={python or '.venv/bin/python'}", "-"]
     done = subprocess.run(
