@@ -387,7 +387,7 @@ class _Loop:
         return [made.get(root, root) for root in roots]
 
     def _scan(self, plan: Sequence[Sequence[Any]], kept: Sequence[int]) -> Term:
-        """The loop, which gives what it carries and stacks of what is kept."""
+        """The loop: its last carry, and the stacked results of these offsets."""
         made: list[Term] = []
 
         def value_of(entry: Any) -> Any:

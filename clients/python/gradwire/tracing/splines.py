@@ -184,12 +184,11 @@ def _interp1d(original: Any, *args: Any, **kwargs: Any) -> Any:
         order = np.argsort(given["x"], kind="mergesort")
         given["x"] = np.asarray(given["x"])[order]
         given["y"] = _np.take(_np.asarray(given["y"]), order, axis=given["axis"])
+    del given["copy"], given["assume_sorted"]  # used above, or without a result of its own
     return _of_interp1d(**given)
 
 
-def _of_interp1d(
-    x: Any, y: Any, kind: Any, axis: int, bounds_error: Any, fill_value: Any, **_: Any
-) -> Any:
+def _of_interp1d(x: Any, y: Any, kind: Any, axis: int, bounds_error: Any, fill_value: Any) -> Any:
     x, y = np.asarray(x, float), _np.asarray(y)
     rows = _np.moveaxis(y, axis, 0)
     rows = rows if rows.dtype.kind in "fc" else rows.astype(float)
