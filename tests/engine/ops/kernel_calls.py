@@ -26,6 +26,7 @@ from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.patterns import FULL, Span
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.random.keys import Key
+from gradwire_engine.ops.requirements import Required
 from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import ArrayType
@@ -60,6 +61,7 @@ OTHERS: Sequence[tuple[Op, Sequence[Any]]] = (
     (NonzeroIndices(5), (_MATRIX > 0.5,)),
     (Placed(((FULL, Span(0, 3, None)), (FULL, Span(1, 4, None))), (4, 4)), (np.ones((4, 3)),) * 2),
     (Key(), (np.array([7.0, 8.0]),)),
+    (Required("never", "nothing"), (_MATRIX, _MATRIX < 9)),
     (Rows(1), (_MATRIX,)),
     (Stacked(4, 1), ([_MATRIX[0], _MATRIX[1]],)),
     (OrderOfSwaps(3), (np.array([[2, 3, 3], [3, 2, 3]]),)),

@@ -112,7 +112,7 @@ def record_solve_ivp(original: Callable[..., Any], *args: Any, **kwargs: Any) ->
     if times is None:
         found = at(end)
         first = _np.reshape(_np.asarray(given["y0"]), np.shape(found)[:1])
-        times, found = Ends(begin[0], end[0]), Ends(first, found[:, 0])
+        times, found = _Ends(begin[0], end[0]), _Ends(first, found[:, 0])
     else:
         _check_times(given["t_span"], times)
         found = at(times)
@@ -135,7 +135,7 @@ def _check_times(span: Any, times: Any) -> None:
         raise ValueError("Values in `t_eval` are not properly sorted.")
 
 
-class Ends:
+class _Ends:
     """Values along a last axis that only SciPy's steps have: the first and the last are known."""
 
     def __init__(self, first: Any, last: Any) -> None:
@@ -150,7 +150,7 @@ class Ends:
             between = (slice(None),) * (ndim + 2 - len(keys))
             keys = (*keys[:place], *between, *keys[place + 1 :])
         if len(keys) <= ndim:
-            return Ends(first[keys], last[keys])
+            return _Ends(first[keys], last[keys])
         *rest, step = keys
         if isinstance(step, int) and step in self._ends and len(rest) == ndim:
             end = self._ends[step]

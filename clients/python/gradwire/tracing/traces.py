@@ -63,7 +63,7 @@ class Trace(ABC):
         #: The values of constants as they were when they were first used.
         self._used: dict[Leaf, Any] = {}
         #: The values of terms, as far as they can be computed here.
-        self.local = LocalValues(lambda leaf: self._used.get(leaf, leaf.value))
+        self.local: LocalValues = LocalValues(lambda leaf: self._used.get(leaf, leaf.value))
         #: The function of the program whose body is being recorded.
         self.scope: Scope | None = None
 

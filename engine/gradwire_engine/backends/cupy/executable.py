@@ -40,6 +40,7 @@ from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.promotion import BFLOAT16
+from gradwire_engine.ops.requirements import Required
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, DType, Instruction, Tape, Type
 from gradwire_engine.traversal import dead_after
@@ -319,6 +320,8 @@ class CupyExecutable(Executable):
 
 def _may_require(op: Op) -> bool:
     """True if an operation's kernel may require something of values."""
+    if isinstance(op, Required):
+        return True
     ours = GpuKernel | Contract | ContractHalves | Guard
     return not (op.views or isinstance(op, ours | Input | Constant | Item | Pack))
 

@@ -237,8 +237,18 @@ def test_an_index_out_of_range_is_an_error_of_the_program(backend):
         asked(backend, "sum(x[i]**2)", values).replay(go_on)
 
 
-def test_a_singular_matrix_is_the_error_that_numpy_gives(backend):
-    text, values = "sum(solve(a, b))", {"a": np.ones((30, 30)), "b": np.ones(30)}
+STEPS = "y = odeint((y, t) => -k * y * y, y0, t, max_steps=12)\nsum(y)"
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("sum(solve(a, b))", {"a": np.ones((30, 30)), "b": np.ones(30)}),
+        (STEPS, {"k": 2.0, "y0": np.linspace(1, 2, 30), "t": np.linspace(0, 1, 3)}),
+        (STEPS, {"k": -3.0, "y0": np.linspace(1, 2, 30), "t": np.linspace(0, 9, 3)}),
+    ],
+)
+def test_values_that_fail_are_the_error_that_numpy_gives(backend, text, values):
     errors: list[object] = []
     for chosen in (backend, NUMPY_BACKEND):
         try:
