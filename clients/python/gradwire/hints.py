@@ -57,7 +57,7 @@ _SPLINE = (
 )
 _ROOT = (
     "gradwire.custom_root(f, x0) finds roots as a part of the program, as do brentq, brenth, "
-    "bisect and newton of scipy.optimize"
+    "bisect, newton, fsolve and root of scipy.optimize"
 )
 _MINIMUM = "minimise from outside, with exact derivatives: gradwire.minimize(f, x0)"
 FRAMES = "take the arrays before (frame['a'].to_numpy()), and make frames of what comes back"
@@ -68,7 +68,7 @@ _INSTEAD: Mapping[str, str] = {
     "scipy.interpolate": _SPLINE,
     **{
         f"scipy.optimize.{name}": _ROOT
-        for name in ("root", "root_scalar", "fsolve", "newton", "ridder", "toms748")
+        for name in ("root_scalar", "newton", "fsolve", "root", "ridder", "toms748")
     },
     "scipy.optimize": _MINIMUM,
     "pandas": FRAMES,

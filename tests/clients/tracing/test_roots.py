@@ -72,7 +72,6 @@ def test_each_example_has_its_own_root(client):
 
 REFUSED: dict[str, Any] = {
     "ridder": lambda c: optimize.ridder(lambda x: x - c, -1.0, 1.0),
-    "fsolve": lambda c: optimize.fsolve(lambda x: x - c, 1.0)[0],
     "newton from an array": lambda c: optimize.newton(lambda x: x - c, np.ones(2))[0],
     "minimize_scalar": lambda c: optimize.minimize_scalar(lambda x: (x - c) ** 2).x,
     "toms748": lambda c: cube(c, bracket=(0, 3), method="toms748"),

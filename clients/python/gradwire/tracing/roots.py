@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from gradwire import hints
-from gradwire.tracing.bodies import Nest, step_of
 from gradwire.tracing.control import while_loop
+from gradwire.tracing.equations import EQUATIONS, implicit
 from gradwire.tracing.linear_maps import arguments
-from gradwire.tracing.tracer import term_of
 from gradwire.tracing.traces import not_traceable, recording
 
 #: NumPy without its annotations, which do not know recorded arrays.
@@ -222,11 +221,7 @@ def _iterated(begun: _State, step: Any, given: Mapping[str, Any], original: Any)
 
 
 def _result(f: Any, x: Any, given: Mapping[str, Any], original: Any) -> Any:
-    guess = Nest(x)
-    nothing = Nest(())
-    equation = step_of(f, [guess], guess)
-    solver = step_of(lambda _, at: at, [nothing, guess], guess)
-    root = guess.read(term_of("custom_root", equation, guess.term, solver))
+    root = implicit(f, x)
     if not given["full_output"]:
         return root
     results = vars(sys.modules["scipy.optimize"])["RootResults"]
@@ -237,9 +232,10 @@ def _result(f: Any, x: Any, given: Mapping[str, Any], original: Any) -> Any:
 ROOTS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("brentq", "brenth", "bisect"), _bracketed),
     **dict.fromkeys(
-        "minimize_scalar fminbound brent golden bracket fsolve root ridder toms748".split(),
+        "minimize_scalar fminbound brent golden bracket ridder toms748".split(),
         _refused,
     ),
     "newton": _newton,
     "root_scalar": _root_scalar,
+    **EQUATIONS,
 }
