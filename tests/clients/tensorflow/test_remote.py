@@ -222,19 +222,6 @@ def test_what_is_lost_for_good_is_an_error(service_url, new_client):
     assert float(tf.reduce_sum(tf.ones(3))) == 3.0
 
 
-@pytest.mark.thorough
-def test_results_expire_and_are_computed_again(monkeypatch):
-    with gradwire.Client.local(tensor_ttl_seconds=0.5, processes=0) as client:
-        monkeypatch.setattr(remote, "default_client", lambda: client)
-        training = Training()
-        training.steps(5)
-        threading.Event().wait(1.2)
-        training.steps(5)
-        assert training.losses == pytest.approx(undisturbed()[0][:10], rel=1e-5)
-        gc.collect()
-        assert float(tf.reduce_sum(tf.ones(3))) == 3.0  # nothing of it is left for other tests
-
-
 def test_variables_that_python_reads_come_with_the_answers(transferred):
     w = tf.Variable(tf.zeros(5000))
     seen = []
