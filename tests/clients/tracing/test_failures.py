@@ -10,6 +10,7 @@ import pytest
 import scipy.integrate
 import scipy.interpolate
 import scipy.optimize
+import scipy.spatial
 
 X = np.array([0.1, 0.2, 0.3, 0.4])
 T = np.linspace(0.0, 1.0, 4)
@@ -28,6 +29,11 @@ CASES = [
         lambda u, v: x[0] * u, 0, 1, 0, 1)[0]),
     ("a masked array", "filled", lambda x: np.sum(x * np.ma.masked_array(T, T > 0.5))),
     ("spline", SPLINE, lambda x: np.sum(scipy.interpolate.CubicSpline(x, T)(0.5))),
+    *[(f"scipy.spatial.{name}", "plain arrays",
+       lambda x, name=name: getattr(scipy.spatial, name)(np.outer(x, T)).volume)
+      for name in ("ConvexHull", "Delaunay", "Voronoi", "HalfspaceIntersection")],
+    ("griddata, of points", SPLINE, lambda x: scipy.interpolate.griddata(
+        np.stack([T, T * x], 1), T, [[0.5, 0.1]])[0]),
     ("griddata", SPLINE, lambda x: np.sum(scipy.interpolate.griddata(T, x, 0.5))),
     ("minimize", "gradwire.minimize",
      lambda x: scipy.optimize.minimize(lambda u: (u - x[0]) ** 2, 0.0).x[0]),

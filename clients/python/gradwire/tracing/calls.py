@@ -11,6 +11,7 @@ import numpy as np
 from gradwire import hints
 from gradwire.tracing import literals
 from gradwire.tracing.multi_output import results
+from gradwire.tracing.raising import checked, invertible
 from gradwire.tracing.shapes import BY_VALUES, Aval, called
 from gradwire.tracing.tracer import Tracer, to_term
 from gradwire.tracing.traces import not_traceable
@@ -39,12 +40,22 @@ IN_ORDER = frozenset(
     "np.cumsum np.cumprod np.clip np.round np.outer np.dot np.linspace np.roll np.tril np.triu "
     "np.sum np.mean np.max np.min np.var np.std np.prod np.select".split()
 )
+#: Libraries of which functions raise an error where a matrix has not what they need.
+RAISING = ("np.linalg.", "scipy.linalg.")
+INVERTING = frozenset(f"{home}{name}" for home in RAISING for name in ("solve", "inv"))
 #: Those whose first argument's values do not matter.
 COUNTED = frozenset({"np.repeat", "np.delete", "np.insert"})
 
 
 def record_call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Record ``function(*args, **kwargs)`` as a call of ``name`` in the language."""
+    if name in INVERTING:
+        args = (invertible(function, args, kwargs), *args[1:])
+    made = _recorded(name, function, args, kwargs)
+    return checked(made, function, args, kwargs) if name.startswith(RAISING) else made
+
+
+def _recorded(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     given = {key: value for key, value in kwargs.items() if not _is_left_out(key, value)}
     term = literals.call(name, args, given, to_term)
     held = results(name, function, args, kwargs)

@@ -21,8 +21,8 @@ from gradwire.tracing.substitutes import substitute
 #: Modules of SciPy whose public functions are recorded by their names.
 SCIPY = (
     "scipy.linalg", "scipy.special", "scipy.fft", "scipy.signal", "scipy.integrate",
-    "scipy.ndimage", "scipy.interpolate", "scipy.optimize", "scipy.spatial.distance",
-    "scipy.stats", "scipy.sparse", "scipy.sparse.linalg",
+    "scipy.ndimage", "scipy.interpolate", "scipy.optimize", "scipy.spatial",
+    "scipy.spatial.distance", "scipy.stats", "scipy.sparse", "scipy.sparse.linalg",
 )  # fmt: skip
 
 _CACHED: Any = type(lru_cache(len))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import partial, reduce
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from gradwire.tracing.decided import matrix_function
 from gradwire.tracing.filters import FILTERS
 from gradwire.tracing.image_filters import IMAGE_FILTERS
 from gradwire.tracing.integrators import record_odeint, record_quad, record_solve_ivp
+from gradwire.tracing.raising import checked
 from gradwire.tracing.recordable import holds_recorded
 from gradwire.tracing.roots import ROOTS
 from gradwire.tracing.shapes import Aval, elementwise, stand_in
@@ -56,6 +57,8 @@ def functions(home: str, module: ModuleType) -> Iterator[Substitute]:
     if home == "scipy.interpolate":
         yield from splines.functions(module)
         return
+    if home == "scipy.spatial":  # they call NumPy's, or do not take recorded arrays
+        return
     if home == "scipy.optimize":  # all others fail by themselves, with a hint
         for name, record in ROOTS.items():
             found = vars(module)[name]
@@ -80,6 +83,10 @@ def methods(home: str, module: ModuleType) -> Iterator[Method]:
         yield from splines.methods(module)
     if home == "scipy.stats":
         yield from _of_distributions(module)
+    if home == "scipy.spatial":  # given an object that is no array, Qhull ends the process
+        for name in ("ConvexHull", "Delaunay", "HalfspaceIntersection", "Voronoi"):
+            kind = vars(module)[name]
+            yield substituted_method(kind, "__init__", partial(_refused, f"scipy.spatial.{name}"))
     if home == "scipy.sparse":  # products with recorded arrays
         for kind in vars(module)["csr_array"].__mro__:  # what all formats have
             for name in {"__matmul__", "dot"} & set(vars(kind)):
@@ -93,11 +100,23 @@ def _of_math() -> Iterator[Substitute]:
         known = not home.startswith("np.") or isinstance(getattr(np, name, None), np.ufunc)
         if known and callable(original) and name not in ("floor", "ceil", "trunc"):
             record = _OF_MATH.get(name, partial(record_call, home, original))
-            yield original, substitute(original, record)
+            yield original, substitute(original, partial(_number, record, original))
+
+
+def _number(
+    record: Callable[..., Any], original: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Any:
+    """A function of ``math``, which raises an error where NumPy's gives ``nan``."""
+    return checked(record(*args, **kwargs), original, args, kwargs)
 
 
 def _logarithm(x: Any, base: Any = None) -> Any:
     return np.log(x) if base is None else np.log(x) / np.log(base)
+
+
+def _hypot(*coordinates: Any) -> Any:
+    """The length of a vector of any number of coordinates."""
+    return reduce(np.hypot, coordinates, 0.0)
 
 
 def _remainder(x: Any, y: Any) -> Any:
@@ -111,7 +130,11 @@ def _remainder(x: Any, y: Any) -> Any:
 
 
 #: Functions of ``math`` that are no calls of the same name.
-_OF_MATH: dict[str, Callable[..., Any]] = {"log": _logarithm, "remainder": _remainder}
+_OF_MATH: dict[str, Callable[..., Any]] = {
+    "hypot": _hypot,
+    "log": _logarithm,
+    "remainder": _remainder,
+}
 
 
 def _of_distributions(stats: ModuleType) -> Iterator[Method]:
@@ -147,6 +170,10 @@ def _is_sparse(original: Callable[..., Any], x: Any) -> bool:
 def _decided_by(original: Callable[..., Any], matrix: Any, **kwargs: Any) -> Any:
     """What is true of a matrix or not, which is a guard."""
     return recording().decide(matrix._term, partial(original, **kwargs))
+
+
+def _refused(name: str, *_: Any, **__: Any) -> NoReturn:
+    raise not_traceable(f"{name} cannot be recorded", "compute it before, of plain arrays")
 
 
 def _product(matrix: Any, other: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache, partial, reduce
@@ -13,6 +14,7 @@ import numpy as np
 from gradwire.bfloat16 import result_type
 from gradwire.tracing import literals
 from gradwire.tracing.calls import check_recorded, into, is_ordered, listed
+from gradwire.tracing.raising import checked, raises
 from gradwire.tracing.shapes import Aval, elementwise
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, check_cast, term_of, to_own_term, to_term
@@ -64,6 +66,14 @@ OF_INTEGERS = frozenset(
         np.positive, np.absolute,
     }
 )  # fmt: skip
+#: Operators that raise an error for Python's numbers where the second is 0.
+DIVISIONS: dict[np.ufunc, Callable[..., Any]] = {
+    np.true_divide: operator.truediv,
+    np.floor_divide: operator.floordiv,
+    np.remainder: operator.mod,
+    np.divmod: divmod,
+    np.power: operator.pow,
+}
 _INTEGER = Aval((), np.dtype(np.int64))
 #: JAX's names of ``ufunc.at``.
 UPDATED: dict[np.ufunc, str] = {
@@ -105,6 +115,17 @@ def call_ufunc(
 
 def applied(ufunc: np.ufunc, inputs: tuple[Any, ...], *, is_operator: bool = False) -> Any:
     """Record ``ufunc(*inputs)``, or a Python operator, of which numbers give numbers."""
+    made = _applied(ufunc, inputs, is_operator)
+    if is_operator and ufunc in DIVISIONS and all(map(_is_weak, inputs)):
+        return checked(made, partial(_of_python, DIVISIONS[ufunc]), inputs, {})
+    return checked(made, ufunc, inputs, {}) if raises() else made
+
+
+def _of_python(operation: Callable[..., Any], *numbers: Any) -> Any:
+    return operation(*[np.asarray(number).item() for number in numbers])
+
+
+def _applied(ufunc: np.ufunc, inputs: tuple[Any, ...], is_operator: bool) -> Any:
     if ufunc in DECOMPOSITIONS:
         return DECOMPOSITIONS[ufunc](*inputs)
     numbers = is_operator and all(map(_is_weak, inputs))
