@@ -1,17 +1,22 @@
 """What a function reads beside its arguments may change between calls: it is the function then."""
 
 import dataclasses
+import decimal
 import functools
+import importlib
 import itertools
+import logging
 import os
 import random
 import secrets
+import sys
 import threading
 import types
 import uuid
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import gradwire
@@ -245,6 +250,101 @@ def test_what_modules_and_the_process_have_may_change(function, client, monkeypa
     monkeypatch.setitem(TABLE, "rate", 7.0)
     monkeypatch.setattr(CONFIG.deep, "rates", [2.0, 7.0])
     assert recorded(1.5) == function(1.5) != first
+
+
+def by_text(x: Any) -> Any:
+    return x * eval("RATE")
+
+
+def by_globals(x: Any) -> Any:
+    return x * globals()["RATE"]
+
+
+def of_scope(x: Any) -> Any:
+    return x * of_module.__globals__["RATE"]
+
+
+@pytest.mark.parametrize("function", [by_text, by_globals, of_scope])
+def test_what_no_name_says_is_read_at_each_call(function, client, monkeypatch):
+    recorded = gradwire.function(function, client)
+    with pytest.warns(gradwire.RecordingWarning, match=r"what \w+\(\) reads"):
+        assert recorded(1.5) == 3.0
+    monkeypatch.setitem(globals(), "RATE", 7.0)
+    assert recorded(1.5) == 10.5
+
+
+OF_MODULES: dict[str, Callable[[Any], Any]] = {
+    "an attribute": lambda x: x * OWN.rate,
+    "its name": lambda x: x * getattr(OWN, "rate"),  # noqa: B009 - as people's code does
+    "vars": lambda x: x * vars(OWN)["rate"],
+    "a dictionary": lambda x: x * OWN.__dict__["rate"],
+    "import_module": lambda x: x * importlib.import_module("gradwire_test_own").rate,
+    "import": lambda x: x * __import__("gradwire_test_own").rate,
+    "sys.modules": lambda x: x * sys.modules["gradwire_test_own"].rate,
+}
+OWN: Any = types.ModuleType("gradwire_test_own")
+
+
+@pytest.mark.parametrize("how", OF_MODULES)
+def test_modules_may_change_however_they_are_read(how, client, monkeypatch):
+    monkeypatch.setitem(sys.modules, OWN.__name__, OWN)
+    monkeypatch.setattr(OWN, "rate", 2.0, raising=False)
+    recorded = gradwire.function(OF_MODULES[how], client)
+    assert recorded(1.5) == 3.0
+    monkeypatch.setattr(OWN, "rate", 7.0)
+    assert recorded(1.5) == 10.5
+
+
+LOG = logging.getLogger("gradwire.test.state")
+OF_PROCESS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], None]]] = {
+    "arguments": (
+        lambda x: x * len(sys.argv),
+        lambda patch: patch.setattr(sys, "argv", [*sys.argv, "more"]),
+    ),
+    "folder": (lambda x: x * len(Path.cwd().parts), lambda patch: patch.chdir("/")),
+    "level": (
+        lambda x: x if LOG.isEnabledFor(logging.ERROR) else 2 * x,
+        lambda _: LOG.setLevel(99),
+    ),
+    "printing": (
+        lambda x: x * np.get_printoptions()["precision"],
+        lambda _: np.set_printoptions(precision=3),
+    ),
+    "digits": (
+        lambda x: x * float(round(decimal.getcontext().divide(1, 3) * 10**6)),
+        lambda patch: patch.setattr(decimal.getcontext(), "prec", 3),
+    ),
+    "thread": (
+        lambda x: x * len(threading.current_thread().name),
+        lambda patch: patch.setattr(threading.current_thread(), "_name", "another"),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", OF_PROCESS)
+def test_what_the_process_has_may_change(what, client, monkeypatch):
+    function, change = OF_PROCESS[what]
+    recorded = gradwire.function(function, client)
+    first = recorded(1.5)
+    assert first == function(1.5)
+    with np.printoptions():  # and what is set there is not left to others
+        change(monkeypatch)
+        assert recorded(1.5) == function(1.5) != first
+
+
+def test_objects_are_not_asked_for_what_they_do_not_have(client):
+    class Table:
+        def __init__(self) -> None:
+            self.of = {"rate": 2.0}
+
+        def __getattr__(self, name: str) -> float:
+            return self.of[name]  # of others a KeyError, not an AttributeError
+
+    table = Table()
+    recorded = gradwire.function(lambda x: x * table.rate, client)
+    assert recorded(1.5) == 3.0
+    table.of["rate"] = 7.0
+    assert recorded(1.5) == 10.5
 
 
 def test_class_attributes_may_change(client, monkeypatch):

@@ -7,11 +7,15 @@ it calls are also the methods of the objects that it reads, wherever it finds th
 
 from __future__ import annotations
 
+import decimal
 import dis
+import locale
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from importlib import import_module
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -22,11 +26,31 @@ from gradwire.tracing.libraries import SCIPY, substitute_of
 from gradwire.tracing.number_classes import CLASSES
 from gradwire.tracing.patching import PATCHES, Binding, Patch
 from gradwire.tracing.recordable import from_outside
-from gradwire.tracing.state import State, equal
+from gradwire.tracing.state import OfProcess, State, equal
 from gradwire.tracing.traces import LIBRARIES
 
 #: Names by which a function reads the environment of its process.
 _ENVIRONMENT = frozenset({"environ", "getenv"})
+
+#: Names by which it reads something else of the process.
+_OF_PROCESS: Mapping[str, Callable[[], Any]] = {
+    "current_thread": lambda: threading.current_thread().name,
+    "getcontext": lambda: repr(decimal.getcontext()),
+    "cwd": os.getcwd,
+    "getcwd": os.getcwd,
+    "geterr": np.geterr,
+    "getlocale": locale.getlocale,
+    "getrecursionlimit": sys.getrecursionlimit,
+    "get_printoptions": np.get_printoptions,
+}
+#: Builtins, and attributes, by which it reads what its code does not name.
+_UNNAMED = frozenset({"eval", "exec", "globals"})
+_UNNAMED_MEMBERS = frozenset({"__globals__", "f_globals", "f_locals"})
+#: Names by which it reads a member of a module that is not named, and a module.
+_ANY_MEMBER = frozenset({"__dict__", "attrgetter", "getattr", "vars"})
+_ANY_MODULE = frozenset({"__import__", "import_module"})
+#: What changes in a library's module: its other members are functions, classes and modules.
+_DATA = (bool, int, float, complex, str, bytes, tuple, list, dict, set)
 
 #: Most instructions before that of ``is`` which load its operands.
 _OPERANDS = 8
@@ -106,6 +130,7 @@ class Captured:
             names = [*_names(function.__code__)]
             _load_libraries(names)
             yield from _of_process(names)
+            yield from map(OfProcess, sorted(_unnamed(function, names)))
             for binding in _read_by(function, names):
                 value = PATCHES.original(binding)
                 bindings[binding.key] = binding, value
@@ -148,10 +173,44 @@ def _of_process(names: Sequence[str]) -> Iterator[Any]:
     """What the whole process has, and a function may read by these names."""
     if not _ENVIRONMENT.isdisjoint(names):
         yield os.environ
+    yield from (OfProcess(name, _OF_PROCESS[name]) for name in names if name in _OF_PROCESS)
     if "random" in names:
         yield np.random.mtrand._rand
         if "random" in sys.modules:
             yield vars(sys.modules["random"])["_inst"]
+
+
+def _unnamed(function: FunctionType, names: Sequence[str]) -> frozenset[str]:
+    """The names by which a function reads what nobody knows before."""
+    used = _globals_of(function.__code__)
+    found = (_UNNAMED & used) - {*function.__globals__} | _UNNAMED_MEMBERS.intersection(names)
+    if not _ANY_MODULE.isdisjoint(names) and not _modules(function, names):
+        found |= _ANY_MODULE.intersection(names)
+    return found
+
+
+def _modules(function: FunctionType, names: Sequence[str]) -> list[str]:
+    """The names of modules that a function reads by a text."""
+    if _ANY_MODULE.isdisjoint(names) and not {"sys", "modules"}.issubset(names):
+        return []
+    return [text for text in _texts(function.__code__) if text in sys.modules]
+
+
+def _texts(code: CodeType) -> Iterator[str]:
+    for constant in code.co_consts:
+        if isinstance(constant, str):
+            yield constant
+        elif isinstance(constant, CodeType):
+            yield from _texts(constant)
+
+
+@lru_cache(maxsize=1024)
+def _globals_of(code: CodeType) -> frozenset[str]:
+    """The names that code reads as such, not as attributes."""
+    steps = dis.get_instructions(code)
+    found = {step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
+    return frozenset(found).union(*map(_globals_of, inner))
 
 
 def _load_libraries(names: Sequence[str]) -> None:
@@ -170,24 +229,31 @@ def _read_by(function: FunctionType, names: Sequence[str]) -> Iterator[Binding]:
         yield Binding(function, "__defaults__")
     if function.__kwdefaults__:
         yield Binding(function, "__kwdefaults__")
-    imported = [sys.modules.get(name) for name in names]
+    imported = [sys.modules.get(name) for name in (*names, *_modules(function, names))]
+    any_member = not _ANY_MEMBER.isdisjoint(names)
     scopes = [function.__globals__, *[vars(each) for each in imported if _is_user_s(each)]]
     known = set(map(id, scopes))
     for scope in scopes:  # which grows
-        for name in names:
+        for name in scope if any_member and scope is not function.__globals__ else names:
             if name not in scope:
                 continue
             value = scope[name]
             if not isinstance(value, ModuleType):
                 yield Binding(scope, name)
-            elif _is_user_s(value) and id(vars(value)) not in known:
+            elif not _is_user_s(value):
+                held = vars(value)
+                yield from (Binding(held, each) for each in names if type(held.get(each)) in _DATA)
+            elif id(vars(value)) not in known:
                 known.add(id(vars(value)))
                 scopes.append(vars(value))
 
 
 def _is_user_s(module: ModuleType | None) -> bool:
+    """True of a module that is no library's, nor Python's own; one may be made without a file."""
+    if module is None or module.__name__ in sys.builtin_module_names:
+        return False
     path = getattr(module, "__file__", None)
-    return path is not None and not path.startswith(LIBRARIES)
+    return path is None or not path.startswith(LIBRARIES)
 
 
 def _compared(code: CodeType) -> Iterator[str]:

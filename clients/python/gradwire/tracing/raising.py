@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ def _is_recorded(value: Any) -> bool:
 
 def is_caught() -> bool:
     """True if what runs of the recorded code stands in a ``try`` or ``with``, of any errors."""
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith(LIBRARIES[0]):

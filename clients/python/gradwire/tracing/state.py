@@ -30,6 +30,7 @@ from types import (
     ClassMethodDescriptorType,
     CodeType,
     FunctionType,
+    GenericAlias,
     GetSetDescriptorType,
     MappingProxyType,
     MemberDescriptorType,
@@ -38,6 +39,7 @@ from types import (
     MethodWrapperType,
     ModuleType,
     SimpleNamespace,
+    UnionType,
     WrapperDescriptorType,
 )
 from typing import Any, NamedTuple
@@ -58,7 +60,7 @@ _FIXED = (
     WrapperDescriptorType, re.Pattern,
     enum.Enum, type(threading.Lock()), type(threading.RLock()), threading.Thread, Executor,
     datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal,
-    fractions.Fraction, pathlib.PurePath, uuid.UUID, logging.Logger,
+    fractions.Fraction, pathlib.PurePath, uuid.UUID, GenericAlias, UnionType,
 )  # fmt: skip
 
 
@@ -67,6 +69,13 @@ _OF_ANY_CLASS = frozenset(
     "__dict__ __weakref__ __module__ __doc__ __qualname__ __annotations__ __firstlineno__ "
     "__static_attributes__".split()
 )
+
+
+class OfProcess(NamedTuple):
+    """What a function of a library reads of the process; without ``read`` nobody knows what."""
+
+    name: str
+    read: Callable[[], Any] | None = None
 
 
 class Cell(NamedTuple):
@@ -152,6 +161,8 @@ class State:
     def _look_at(self, value: Any) -> Iterable[Any]:
         """Keep a value's state; gives what is in it."""
         kind = type(value)
+        if kind is OfProcess:
+            return self._of_process(value)
         if kind in (tuple, frozenset):
             return tuple(value)
         if isinstance(value, np.ndarray) and value.dtype != object:
@@ -185,12 +196,21 @@ class State:
             return self._of_class(value)
         return self._object(value)
 
+    def _of_process(self, value: OfProcess) -> Iterable[Any]:
+        if value.read is None:
+            self.unknown = f"what {value.name}() reads"
+            return ()
+        return self._whole(value, value.read(), lambda now, then: bool(now.read() == then))
+
     def _object(self, value: Any) -> Iterable[Any]:
         kind = type(value)
         if kind is object:  # a mark
             return ()
         if isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
             return self._whole(value, _drawn(value), lambda now, then: _drawn(now) == then)
+        if isinstance(value, logging.Logger):
+            level = value.getEffectiveLevel()
+            return self._whole(value, level, lambda now, then: now.getEffectiveLevel() == then)
         if isinstance(value, io.IOBase) and not value.closed and not value.readable():
             return ()  # what is written is not read
         if isinstance(value, Iterator | io.IOBase):
@@ -199,21 +219,21 @@ class State:
             return (value.__wrapped__,) if hasattr(value, "__wrapped__") else ()
         if _belongs_to_its_module(value):
             return ()
-        if hasattr(value, "equals") and hasattr(value, "copy"):  # pandas, xarray
+        if hasattr(kind, "equals") and hasattr(kind, "copy"):  # pandas, xarray
             return self._whole(value, value.copy(), lambda now, then: bool(now.equals(then)))
         parts = [kind, *self._attributes(value)]
         if isinstance(value, list | tuple | set | frozenset | deque):
             parts += self._parts(value, tuple)
-        elif hasattr(value, "__array__"):
+        elif hasattr(kind, "__array__"):
             copy, is_same = _elements(np.asarray(value))
             parts += self._whole(value, copy, lambda now, then: is_same(np.asarray(now), then))
-        elif len(parts) == 1 and not (is_users(kind) or hasattr(value, "__dict__")):
+        elif len(parts) == 1 and not (is_users(kind) or _has_attributes(value)):
             return self._cannot(value)
         return parts
 
     def _attributes(self, value: Any) -> Iterable[Any]:
         found: list[Any] = []
-        if hasattr(value, "__dict__"):
+        if _has_attributes(value):
             found += self._parts(value, _attributes)
         slots = [name for base in type(value).__mro__ for name in _slots(base)]
         if slots:
@@ -268,6 +288,11 @@ def _items(of: Mapping[Any, Any]) -> tuple[Any, ...]:
 
 def _attributes(of: Any) -> tuple[Any, ...]:
     return _items(vars(of))
+
+
+def _has_attributes(value: Any) -> bool:
+    """True if a value has a dictionary; its own code is not asked."""
+    return any("__dict__" in vars(base) for base in type(value).__mro__)
 
 
 def _slots(kind: type) -> list[str]:
