@@ -21,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add options."""
     parser.addoption(
         "--effort",
-        choices=sorted(effort.EXAMPLES),
+        choices=effort.EFFORTS,
         default="whole",
         help="how many tests, cases and examples: see tests/effort.py",
     )
@@ -37,9 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="what computes where tests of the engine name no backend: numpy, reference, native",
     )
     parser.addoption("--passed", metavar="FILE", help="write there the names of tests that passed")
-    parser.addoption(
-        "--without", metavar="FILE", help="leave out the tests that are named there, if none draws"
-    )
+    parser.addoption("--without", metavar="FILE", help="leave out the tests that are named there")
     parser.addoption("--gpu", action="store_true", help="run the tests that need a GPU, too")
 
 
@@ -53,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # How long one example takes says more about the machine's other tenants than about the code.
     settings.register_profile(
         "gradwire",
-        max_examples=effort.EXAMPLES[effort.effort],
+        max_examples=effort.EXAMPLES,
         deadline=None,
         derandomize=seed is None,
         database=None,
@@ -102,8 +100,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _keep(config, items, [item for item in items if exploring.draws(item)])
     if (file := config.getoption("--without")) is not None:
         done = {*Path(file).read_text(encoding="utf-8").splitlines()}
-        left = [item for item in items if item.nodeid not in done or exploring.draws(item)]
-        _keep(config, items, left)
+        _keep(config, items, [item for item in items if item.nodeid not in done])
     if effort.effort == "quick":
         short = [item for item in items if item.get_closest_marker("thorough") is None]
         chosen = effort.quick_cases(item.nodeid for item in short)

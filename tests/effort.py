@@ -1,11 +1,11 @@
 """The effort of a run: how many tests and examples it takes, and which.
 
 ``make test`` is quick: at most some cases of each test function, none of those marked
-``thorough``, and few random examples. ``make test-all`` and continuous integration are thorough:
-every test, every case, more examples. Without ``--effort``, pytest takes every test and case that
-it is given, with the examples of a quick run.
+``thorough``. ``make test-all`` and continuous integration are thorough: every test, every case.
+Without ``--effort``, pytest takes every test and case that it is given.
 
-All of them draw the same in every run. ``make explore`` draws anew, from a seed that it prints.
+All of them draw the same few random examples in every run. ``make explore`` draws anew, from a seed
+that it prints, for as long as it is told.
 """
 
 import random
@@ -17,8 +17,9 @@ from hypothesis import settings
 
 Item = TypeVar("Item")
 
-#: Per cent of the examples that a test names, by effort.
-EXAMPLES = {"quick": 15, "whole": 15, "thorough": 25}
+EFFORTS = ("quick", "thorough", "whole")
+#: Per cent of the examples that a test names.
+EXAMPLES = 15
 #: A quick run takes so many cases of a test function, or one in so many if these are more.
 LEAST_CASES, ONE_IN = 1, 8
 
@@ -29,17 +30,17 @@ seed = 0
 
 
 def share(number: int, *, least: int = 3) -> int:
-    """The number that this run tries of so many that a test names."""
-    return max(least, number * EXAMPLES[effort] // 100)
+    """The number that a run tries of so many that a test names."""
+    return max(least, number * EXAMPLES // 100)
 
 
 def examples(number: int) -> settings:
-    """Draw so many examples, or this run's share of them."""
+    """Draw a share of so many examples."""
     return settings(max_examples=share(number))
 
 
 def some(items: Sequence[Item], number: int | None = None) -> list[Item]:
-    """This run's share of the items, or of so many of them, in their order."""
+    """A share of the items, or of so many of them, in their order."""
     most = len(items) if number is None else min(number, len(items))
     count = min(most, share(most, least=1))
     if count == len(items):

@@ -61,7 +61,7 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
         _engine("derivatives and solvers", "autodiff compile dialects frontends prelude solvers"),
         Stage("engine: queries", ("tests/engine/recorded", *_modules("tests/engine"))),
         *_backends(),
-        *_pythons(pythons, tensorflow),
+        *_pythons(pythons),
         Stage("TensorFlow's names", (tensorflow, *_TRAINING)),
         Stage("SDK", ("tests/clients",), but=(*apart, *tracing)),
         Stage("recorder, command, optimisation", tracing),
@@ -119,20 +119,22 @@ def _backends() -> list[Stage]:
     ]
 
 
-def _pythons(pythons: Mapping[str, str], tensorflow: str) -> list[Stage]:
-    """The SDK with other Pythons: the newest runs TensorFlow's names, too."""
-    newest = max(pythons, key=lambda version: int(version.split(".")[1]), default=None)
+def _pythons(pythons: Mapping[str, str]) -> list[Stage]:
+    """The SDK with the newest Python; that of all other stages is the oldest."""
+    if not pythons:
+        return []
+    newest = max(pythons, key=lambda version: int(version.split(".")[1]))
+    python = pythons[newest]
     return [
         Stage(
-            f"SDK with Python {version}",
+            f"SDK with Python {newest}",
             ("tests/clients",),
-            but=("tests/clients/adapters", *([] if version == newest else [tensorflow])),
+            but=("tests/clients/adapters",),
             options=("--effort=quick",),
             builds=(f"PYTHON={python}", "sdk-environment"),
             venv=f".venv-{Path(python).name}",
             python=python,
         )
-        for version, python in pythons.items()
     ]
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -93,10 +93,15 @@ class KernelCall:
         return f"{self.op}({', '.join(map(str, self.kind[1]))})"
 
 
-def kernel_calls(samples: Sequence[Call] = SAMPLES) -> Iterator[KernelCall]:
+@cache
+def kernel_calls() -> Sequence[KernelCall]:
     """One call of each kind, in double and single precision, and with complex numbers."""
+    return [*_kernel_calls()]
+
+
+def _kernel_calls() -> Iterator[KernelCall]:
     seen = set()
-    for sample in samples:
+    for sample in SAMPLES:
         for call in chain.from_iterable(map(_calls, _in_dtypes(sample))):
             if call.op.name not in STRUCTURE and call.kind not in seen:
                 seen.add(call.kind)
