@@ -102,7 +102,7 @@ class Conversions(AbstractArray):
 
     def is_integer(self) -> bool:
         """True of a whole number, as Python's numbers have it."""
-        return bool(self._trace.decide(self._term, partial(_of_number, float.is_integer)))
+        return bool(self._trace.decide(self._term, _read(_of_number, _is_whole)))
 
     def _decided(self, convert: Callable[[Any], Any]) -> int:
         return int(self._trace.decide(self._term, _read(_of_number, convert)))
@@ -150,6 +150,10 @@ def _read(function: Callable[..., Any], *args: Any) -> Callable[[Any], Any]:
 
 def _hashed(number: Any) -> int:
     return 0 if math.isnan(abs(number)) else hash(number)  # of nan it is its identity
+
+
+def _is_whole(number: Any) -> bool:
+    return float(number).is_integer()
 
 
 def _rounded(digits: int, value: Any) -> Any:

@@ -41,8 +41,11 @@ def _roots(p: Any) -> Any:
     if not kept.size:
         return np.array([])
     first, last = int(kept[0]), int(kept[-1])
+    zeros = np.zeros(len(p) - 1 - last)
+    if first == last:
+        return zeros
     made = record_call("np.roots", np.roots, p[first : last + 1])
-    return _np.concatenate([made, np.zeros(len(p) - 1 - last, made.dtype)])
+    return _np.concatenate([made, zeros.astype(made.dtype)])
 
 
 def _polymul(a1: Any, a2: Any) -> Any:

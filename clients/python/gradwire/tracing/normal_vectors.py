@@ -53,7 +53,7 @@ class RecordedNormal:
     def _singular(self, x: Any) -> Any:
         """``-(rank ln 2π + ln pdet cov + ‖u‖²) / 2`` within the span of ``cov``, else ``-inf``."""
         values, vectors = _np.linalg.eigh(self.cov)
-        least = NEGLIGIBLE * np.finfo(float).eps * max(np.abs(values))
+        least = NEGLIGIBLE * np.finfo(float).eps * _np.max(np.abs(values))
         kept = np.array([bool(value > least) for value in values])
         apart = x - self.mean
         u = apart @ (vectors[:, kept] / np.sqrt(values[kept]))

@@ -39,10 +39,10 @@ class PiecewisePolynomial:
         def beside(array: Any) -> Any:
             return array[(..., *[None] * (c.ndim - 2))] if c.ndim > 2 else array
 
-        distance = beside(x - knots[inside])
-        made = c[0][inside]
+        distance = beside(x - _np.take(knots, inside))  # which records, as knots[inside] does not
+        made = _np.take(c[0], inside, axis=0)
         for row in range(1, c.shape[0]):
-            made = made * distance + c[row][inside]
+            made = made * distance + _np.take(c[row], inside, axis=0)
         if how is False:
             made = _np.where(beside((x >= first) & (x <= last)), made, np.nan)
         if self.axis and c.ndim > 2:
