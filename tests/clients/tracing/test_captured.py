@@ -1,4 +1,8 @@
+import json
 import math
+import pathlib
+import time
+from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
@@ -7,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.stats
+from gradwire.tracing.captured import Captured
 from numpy import array, zeros
 
 density = scipy.stats.norm.pdf
@@ -158,3 +163,47 @@ def test_libraries_that_the_function_imports_are_recorded_at_its_first_call(clie
         return np.sum(scipy.signal.convolve(asarray([x, 2 * x]), [1.0, 2.0]))
 
     assert gradwire.grad(f, client=client)(0.7) == pytest.approx(f(1.7) - f(0.7))
+
+
+class Network:
+    def __init__(self, read: Any) -> None:
+        self.w, self.read = np.ones(3), read
+
+    def __call__(self, x: Any) -> Any:
+        return np.tanh(x @ self.w)
+
+
+def imports(x: Any) -> Any:
+    from time import time
+
+    return x * time()
+
+
+GENERATOR = np.random.default_rng(3)
+PURE: dict[str, Callable[..., Any]] = {
+    "NumPy": lambda x: np.sum(np.sin(x)),
+    "SciPy": lambda x: scipy.linalg.expm(x) + math.pi,
+    "a helper": lambda x: [scaled(part) for part in x if len(x) > 1],
+    "an object": Network(np.sin),
+    "its method": Network(2.0).__call__,
+    "an error": lambda x: x if x.size else next(iter([])),
+}
+IMPURE: dict[str, Callable[..., Any]] = {
+    "a clock": lambda x: x * time.time(),
+    "a clock of an object": Network(time.time),
+    "an identity": lambda x: x * id(x),
+    "memory": lambda x: x + np.empty(3),
+    "draws": lambda x: x + np.random.normal(),
+    "a stream": lambda x: x + GENERATOR.normal(),
+    "an import": imports,
+    "a file": lambda x: x * float(pathlib.Path("rates").read_text()),
+    "a text": lambda x: eval("x + 1"),
+    "another library": lambda x: x * len(json.dumps([1])),
+}
+
+
+@pytest.mark.parametrize("what", [*PURE, *IMPURE])
+def test_what_cannot_differ_is_recorded_once(what):
+    captured = Captured({**PURE, **IMPURE}[what])
+    captured.changed()
+    assert captured.is_pure == (what in PURE)

@@ -26,7 +26,7 @@ from gradwire.tracing.libraries import SCIPY, substitute_of
 from gradwire.tracing.number_classes import CLASSES
 from gradwire.tracing.patching import PATCHES, Binding, Patch
 from gradwire.tracing.recordable import from_outside
-from gradwire.tracing.state import OfProcess, State, equal
+from gradwire.tracing.state import OfProcess, State, equal, is_pure
 from gradwire.tracing.traces import LIBRARIES
 
 #: Names by which a function reads the environment of its process.
@@ -51,6 +51,15 @@ _ANY_MEMBER = frozenset({"__dict__", "attrgetter", "getattr", "vars"})
 _ANY_MODULE = frozenset({"__import__", "import_module"})
 #: What changes in a library's module: its other members are functions, classes and modules.
 _DATA = (bool, int, float, complex, str, bytes, tuple, list, dict, set)
+
+#: Builtins that give the same for the same.
+_PURE = frozenset(
+    "abs all any bool complex dict divmod enumerate filter float frozenset int isinstance "
+    "issubclass iter len list map max min next pow print range reversed round set slice sorted "
+    "str sum super tuple type zip".split()
+)
+#: Names of what draws, or leaves elements as they were in memory.
+_IMPURE_MEMBERS = frozenset({"empty", "empty_like", "random", "rvs"})
 
 #: Most instructions before that of ``is`` which load its operands.
 _OPERANDS = 8
@@ -83,6 +92,19 @@ class Captured:
                 return False
         self._look()
         return True
+
+    @property
+    def is_pure(self) -> bool:
+        """True if nothing that the functions call can give another result the next time.
+
+        That is known of the functions of NumPy, SciPy and Gradwire, and of the user's own that call
+        no others.
+        """
+        state = self._state
+        if state is None or state.unknown is not None:
+            return False
+        held = [value for _, _, value in state.items()] + [value for _, value in self._bindings]
+        return all(map(_calls_pure, state.functions())) and all(map(is_pure, held))
 
     @property
     def unknown(self) -> str | None:
@@ -180,6 +202,20 @@ def _of_process(names: Sequence[str]) -> Iterator[Any]:
             yield vars(sys.modules["random"])["_inst"]
 
 
+def _calls_pure(function: FunctionType) -> bool:
+    """True if the code names nothing but what is pure; its values are looked at elsewhere."""
+    code, scope = function.__code__, function.__globals__
+    if not _IMPURE_MEMBERS.isdisjoint(_names(code)) or "IMPORT_NAME" in _operations(code):
+        return False
+    for name in _globals_of(code):
+        if name in scope:
+            if isinstance(scope[name], ModuleType) and not is_pure(scope[name]):
+                return False
+        elif name not in _PURE and not name.endswith(("Error", "Exception", "Iteration")):
+            return False
+    return True
+
+
 def _unnamed(function: FunctionType, names: Sequence[str]) -> frozenset[str]:
     """The names by which a function reads what nobody knows before."""
     used = _globals_of(function.__code__)
@@ -209,8 +245,17 @@ def _globals_of(code: CodeType) -> frozenset[str]:
     """The names that code reads as such, not as attributes."""
     steps = dis.get_instructions(code)
     found = {step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
-    return frozenset(found).union(*map(_globals_of, inner))
+    return frozenset(found).union(*map(_globals_of, _inner(code)))
+
+
+@lru_cache(maxsize=1024)
+def _operations(code: CodeType) -> frozenset[str]:
+    found = {step.opname for step in dis.get_instructions(code)}
+    return frozenset(found).union(*map(_operations, _inner(code)))
+
+
+def _inner(code: CodeType) -> list[CodeType]:
+    return [each for each in code.co_consts if isinstance(each, CodeType)]
 
 
 def _load_libraries(names: Sequence[str]) -> None:

@@ -229,11 +229,14 @@ class Function(Generic[P, T]):
     ) -> Steps[TracedProgram | None]:
         """The recording to keep: two for the same arguments must be the same, or there is none.
 
-        There is no second one where the first has changed what the function reads, as one that
-        fills a cache: it would see that, unlike the function that is called once. The first may
-        differ where it has imported what it uses.
+        One is enough of pure functions, which cannot differ. There is no second one where the first
+        has changed what the function reads, as one that fills a cache: it would see that, unlike
+        the function that is called once. The first may differ where it has imported what it uses.
         """
         changed, difference = self._has_changed(objects), None
+        self._is_compared |= all(
+            captured.is_pure for captured in (self._captured, objects) if captured is not None
+        )
         for _ in range(MOST_COMPARISONS):
             if changed or self._is_compared:
                 break

@@ -64,6 +64,12 @@ _FIXED = (
 )  # fmt: skip
 
 
+#: Where functions give the same for the same, but for draws.
+_PURE = frozenset(
+    "_operator builtins cmath collections functools gradwire itertools math numpy operator scipy "
+    "types".split()
+)
+
 #: What all classes have, and nobody changes.
 _OF_ANY_CLASS = frozenset(
     "__dict__ __weakref__ __module__ __doc__ __qualname__ __annotations__ __firstlineno__ "
@@ -277,9 +283,28 @@ def equal(old: Any, new: Any) -> bool:
 
 def is_users(kind: type) -> bool:
     """True if a class is not a library's."""
-    module = sys.modules.get(kind.__module__)
-    path = getattr(module, "__file__", None)
-    return kind.__module__ == "__main__" or (path is not None and not path.startswith(LIBRARIES))
+    return _is_own(kind.__module__)
+
+
+def is_pure(value: Any) -> bool:
+    """True of data, of what the user has made, and of modules, functions and objects of NumPy's."""
+    if isinstance(value, ModuleType):
+        home = value.__name__
+    elif isinstance(value, type | np.ufunc | FunctionType | BuiltinFunctionType):
+        if isinstance(value, type | FunctionType) and _is_own(value.__module__):
+            return True
+        home = getattr(value, "__module__", None) or "numpy"
+    elif is_users(type(value)):
+        return True
+    else:
+        home = type(value).__module__
+    return home.partition(".")[0] in _PURE and not home.startswith("numpy.random")
+
+
+def _is_own(name: str) -> bool:
+    """True of the name of a module that is no library's."""
+    path = getattr(sys.modules.get(name), "__file__", None)
+    return name == "__main__" or (path is not None and not path.startswith(LIBRARIES))
 
 
 def _items(of: Mapping[Any, Any]) -> tuple[Any, ...]:
