@@ -26,6 +26,8 @@ def converted(value: Any, to_term: ToTerm) -> Any:
     term = to_term(value)
     if term is not None:
         return term
+    if type(value) in (int, float):
+        return value
     if isinstance(value, tuple):
         return tuple([converted(item, to_term) for item in value])
     if isinstance(value, (list, range)):
@@ -78,6 +80,8 @@ def literal(value: Any) -> str:
     """A Python value as program text; ``NotTraceable`` if it has none."""
     if type(value) is int:
         return str(value)
+    if type(value) is float:
+        return _real(value)
     if value is None or isinstance(value, (bool, str)):
         return repr(value)
     if isinstance(value, EllipsisType):

@@ -20,6 +20,8 @@ from gradwire.tracing.structures import flatten, unflatten
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import LIBRARIES, recording
 
+#: Members of NumPy's module are looked up slowly while it is patched.
+_geterr = np.geterr
 #: NumPy without its annotations, which do not know recorded arrays.
 _np: Any = np
 #: Where what is recorded is called.
@@ -67,7 +69,7 @@ def _on_values(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
 
 def raises() -> bool:
     """True where NumPy raises what it else only warns of."""
-    return "raise" in np.geterr().values()
+    return "raise" in _geterr().values()
 
 
 def _is_recorded(value: Any) -> bool:

@@ -11,6 +11,8 @@ from gradwire.tracing.recordable import RecordableArray
 from gradwire.tracing.shapes import AbstractArray
 from gradwire.tracing.traces import not_traceable
 
+#: Members of NumPy's module are looked up slowly while it is patched.
+_ARRAY = np.ndarray
 #: Libraries whose arrays are constants of the recording.
 _CONSTANTS = ("pandas.", "dask.")
 
@@ -20,7 +22,7 @@ def takes_over(kind: type, protocol: str) -> bool:
     own = getattr(kind, protocol, None)
     return (
         own is not None
-        and own is not getattr(np.ndarray, protocol)
+        and own is not getattr(_ARRAY, protocol)
         and not issubclass(kind, (AbstractArray, RecordableArray))
         and not kind.__module__.startswith(_CONSTANTS)
     )
