@@ -33,7 +33,7 @@ def turned(x: Any) -> Any:
     return np.array([[0.0, x[0]], [x[1], 0.0]])
 
 
-def trimmed(x: Any, trim: str) -> Any:
+def trimmed(x: Any, trim: Any) -> Any:
     kept = np.trim_zeros(np.maximum(x, 0), trim)
     return np.sum(kept) * len(kept) + x[0]
 
