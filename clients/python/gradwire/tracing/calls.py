@@ -11,7 +11,7 @@ import numpy as np
 from gradwire import hints
 from gradwire.tracing import literals
 from gradwire.tracing.multi_output import results
-from gradwire.tracing.raising import checked, invertible
+from gradwire.tracing.raising import check_invertible, checked
 from gradwire.tracing.shapes import BY_VALUES, Aval, called
 from gradwire.tracing.tracer import Tracer, to_term
 from gradwire.tracing.traces import not_traceable
@@ -50,7 +50,7 @@ COUNTED = frozenset({"np.repeat", "np.delete", "np.insert"})
 def record_call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Record ``function(*args, **kwargs)`` as a call of ``name`` in the language."""
     if name in INVERTING:
-        args = (invertible(function, args, kwargs), *args[1:])
+        check_invertible(function, args, kwargs)
     made = _recorded(name, function, args, kwargs)
     return checked(made, function, args, kwargs) if name.startswith(RAISING) else made
 

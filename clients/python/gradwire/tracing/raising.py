@@ -42,19 +42,13 @@ def checked(made: Any, function: Callable[..., Any], args: Any, kwargs: Any) -> 
     return made
 
 
-def invertible(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """A matrix, the first of ``args``, or the error of ``function`` that it is singular, if caught.
-
-    In place of one that is singular in another call there is another matrix: a service that cannot
-    invert it does not say what has become of the guard.
-    """
+def check_invertible(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    """Raise the error of ``function`` that its first argument is singular, if that is caught."""
     matrix = args[0]
     if recording().scope is not None or not _is_recorded(matrix) or not is_caught():
-        return matrix
-    singular = np.linalg.det(matrix) == 0
-    if bool(_np.any(singular)):
+        return
+    if bool(_np.any(np.linalg.det(matrix) == 0)):
         _on_values(function, args, kwargs)
-    return _np.where(singular[..., None, None], np.eye(matrix.shape[-1]), matrix)
 
 
 def _on_values(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
