@@ -1,6 +1,7 @@
 import json
 import math
 import pathlib
+import random
 import time
 from collections.abc import Callable
 from functools import partial, wraps
@@ -13,6 +14,7 @@ import scipy.linalg
 import scipy.stats
 from gradwire.tracing.captured import Captured
 from numpy import array, zeros
+from numpy import random as draws
 
 density = scipy.stats.norm.pdf
 
@@ -179,6 +181,14 @@ def imports(x: Any) -> Any:
     return x * time()
 
 
+def calling(read: Callable[[], Any]) -> Callable[[Any], Any]:
+    return lambda x: x * read()
+
+
+def timed(clock: Any) -> Callable[[Any], Any]:
+    return lambda x: x * clock.time()
+
+
 GENERATOR = np.random.default_rng(3)
 PURE: dict[str, Callable[..., Any]] = {
     "NumPy": lambda x: np.sum(np.sin(x)),
@@ -198,6 +208,13 @@ IMPURE: dict[str, Callable[..., Any]] = {
     "an import": imports,
     "a file": lambda x: x * float(pathlib.Path("rates").read_text()),
     "a text": lambda x: eval("x + 1"),
+    "a clock in a tuple": lambda x, clocks=(time.time,): x * clocks[0](),
+    "a partial clock": partial(lambda clock, x: x * clock(), time.time),
+    "a module in a cell": timed(time),
+    "a stream's method": calling(GENERATOR.normal),
+    "a law's method": calling(scipy.stats.norm(0, 1).rvs),
+    "Python's stream": calling(random.random),
+    "a module of draws": lambda x: x * draws.normal(),
     "another library": lambda x: x * len(json.dumps([1])),
 }
 

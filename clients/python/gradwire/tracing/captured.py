@@ -26,7 +26,7 @@ from gradwire.tracing.libraries import SCIPY, substitute_of
 from gradwire.tracing.number_classes import CLASSES
 from gradwire.tracing.patching import PATCHES, Binding, Patch
 from gradwire.tracing.recordable import from_outside
-from gradwire.tracing.state import OfProcess, State, equal, is_pure
+from gradwire.tracing.state import DRAWING, OfProcess, State, equal, is_home_of_pure
 from gradwire.tracing.traces import LIBRARIES
 
 #: Names by which a function reads the environment of its process.
@@ -58,9 +58,6 @@ _PURE = frozenset(
     "issubclass iter len list map max min next pow print range reversed round set slice sorted "
     "str sum super tuple type zip".split()
 )
-#: Names of what draws, or leaves elements as they were in memory.
-_IMPURE_MEMBERS = frozenset({"empty", "empty_like", "random", "rvs"})
-
 #: Most instructions before that of ``is`` which load its operands.
 _OPERANDS = 8
 
@@ -101,10 +98,7 @@ class Captured:
         no others.
         """
         state = self._state
-        if state is None or state.unknown is not None:
-            return False
-        held = [value for _, _, value in state.items()] + [value for _, value in self._bindings]
-        return all(map(_calls_pure, state.functions())) and all(map(is_pure, held))
+        return state is not None and state.is_pure and all(map(_calls_pure, state.functions()))
 
     @property
     def unknown(self) -> str | None:
@@ -205,11 +199,12 @@ def _of_process(names: Sequence[str]) -> Iterator[Any]:
 def _calls_pure(function: FunctionType) -> bool:
     """True if the code names nothing but what is pure; its values are looked at elsewhere."""
     code, scope = function.__code__, function.__globals__
-    if not _IMPURE_MEMBERS.isdisjoint(_names(code)) or "IMPORT_NAME" in _operations(code):
+    if not DRAWING.isdisjoint(_names(code)) or "IMPORT_NAME" in _operations(code):
         return False
     for name in _globals_of(code):
         if name in scope:
-            if isinstance(scope[name], ModuleType) and not is_pure(scope[name]):
+            value = scope[name]
+            if isinstance(value, ModuleType) and not is_home_of_pure(value.__name__):
                 return False
         elif name not in _PURE and not name.endswith(("Error", "Exception", "Iteration")):
             return False
@@ -279,7 +274,7 @@ def _read_by(function: FunctionType, names: Sequence[str]) -> Iterator[Binding]:
     scopes = [function.__globals__, *[vars(each) for each in imported if _is_user_s(each)]]
     known = set(map(id, scopes))
     for scope in scopes:  # which grows
-        for name in scope if any_member and scope is not function.__globals__ else names:
+        for name in [*scope] if any_member and scope is not function.__globals__ else names:
             if name not in scope:
                 continue
             value = scope[name]

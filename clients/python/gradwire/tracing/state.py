@@ -64,11 +64,13 @@ _FIXED = (
 )  # fmt: skip
 
 
-#: Where functions give the same for the same, but for draws.
+#: Where functions give the same for the same, but for those of these names: they draw, or leave
+#: elements as they were in memory.
 _PURE = frozenset(
-    "_operator builtins cmath collections functools gradwire itertools math numpy operator scipy "
+    "_operator builtins cmath collections gradwire itertools math numpy operator scipy "
     "types".split()
 )
+DRAWING = frozenset({"empty", "empty_like", "random", "rvs"})
 
 #: What all classes have, and nobody changes.
 _OF_ANY_CLASS = frozenset(
@@ -121,10 +123,14 @@ class State:
         self.unknown: str | None = None
         seen: set[int] = set()
         self._kept: list[Any] = []
+        #: Functions in C, and modules.
+        self._named: list[Any] = []
         stack = [*roots]
         while stack and self.unknown is None:
             value = stack.pop()
             if isinstance(value, _FIXED) or id(value) in seen:
+                if isinstance(value, BuiltinFunctionType | ModuleType):
+                    self._named.append(value)
                 continue
             seen.add(id(value))
             self._kept.append(value)
@@ -132,6 +138,11 @@ class State:
                 self.unknown = f"more than {MOST_VALUES:,} values"
                 return
             stack += self._look_at(value)
+
+    @property
+    def is_pure(self) -> bool:
+        """True if no function that the values have can give another result the next time."""
+        return self.unknown is None and all(map(_is_pure, (*self._kept, *self._named)))
 
     def items(self) -> Iterator[tuple[Any, Any, Any]]:
         """What containers, objects and classes hold: the holder, the name or place, the value."""
@@ -286,19 +297,30 @@ def is_users(kind: type) -> bool:
     return _is_own(kind.__module__)
 
 
-def is_pure(value: Any) -> bool:
-    """True of data, of what the user has made, and of modules, functions and objects of NumPy's."""
-    if isinstance(value, ModuleType):
+def _is_pure(value: Any) -> bool:
+    """True of data, of what the user has made, and of what NumPy's modules have but for draws.
+
+    What a value holds is looked at by itself: the function of a method, the values of a tuple.
+    """
+    if isinstance(value, BuiltinFunctionType):
+        owner = value.__self__
+        home = owner.__name__ if isinstance(owner, ModuleType) else value.__module__ or ""
+    elif isinstance(value, ModuleType):
         home = value.__name__
-    elif isinstance(value, type | np.ufunc | FunctionType | BuiltinFunctionType):
-        if isinstance(value, type | FunctionType) and _is_own(value.__module__):
+    elif isinstance(value, type | FunctionType):
+        if _is_own(value.__module__):
             return True
-        home = getattr(value, "__module__", None) or "numpy"
-    elif is_users(type(value)):
+        home = "" if value.__name__ in DRAWING else value.__module__
+    elif isinstance(value, MethodType | partial) or is_users(type(value)):
         return True
     else:
         home = type(value).__module__
-    return home.partition(".")[0] in _PURE and not home.startswith("numpy.random")
+    return is_home_of_pure(home)
+
+
+def is_home_of_pure(module: str) -> bool:
+    """True of the name of a module whose functions give the same for the same."""
+    return module.partition(".")[0] in _PURE and not module.startswith("numpy.random")
 
 
 def _is_own(name: str) -> bool:
