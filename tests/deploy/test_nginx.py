@@ -6,6 +6,7 @@ import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -48,23 +49,25 @@ def test_what_may_be_repeated_is_retried_on_another_replica(
 ):
     broken, sound = Replica(behaviour), Replica("answers")
     client = proxy(broken, sound)
-    for number in range(16):
+    for number in count():  # which of the two a path comes to first depends on their ports
         body = asking(f"x + {number}") + b" " * (400_000 * (number % 2))
         reply = client.post(path.format(number), content=body)
         assert reply.status_code == 200
         assert reply.content == body
-    assert broken.asked
-    assert len(sound.asked) == 16
+        assert len(sound.asked) == number + 1
+        if broken.asked and number >= 4:
+            break
 
 
 def test_attempts_bear_one_key(proxy: Start):
     broken, sound = Replica("hangs up"), Replica("answers")
     client = proxy(broken, sound)
-    for number in range(8):
+    for number in count():
         client.post(f"/v1/tapes/{number}/gradient", content=b"{}")
-    assert broken.keys
+        assert len(set(sound.keys)) == number + 1
+        if broken.keys:
+            break
     assert set(broken.keys) <= set(sound.keys)
-    assert len(set(sound.keys)) == 8
 
 
 def test_clients_own_key_is_kept(proxy: Start):
