@@ -196,6 +196,7 @@ PURE: dict[str, Callable[..., Any]] = {
     "a helper": lambda x: [scaled(part) for part in x if len(x) > 1],
     "an object": Network(np.sin),
     "its method": Network(2.0).__call__,
+    "a text": eval("lambda x: x + 1", {}),
     "an error": lambda x: x if x.size else next(iter([])),
 }
 IMPURE: dict[str, Callable[..., Any]] = {
@@ -207,7 +208,7 @@ IMPURE: dict[str, Callable[..., Any]] = {
     "a stream": lambda x: x + GENERATOR.normal(),
     "an import": imports,
     "a file": lambda x: x * float(pathlib.Path("rates").read_text()),
-    "a text": lambda x: eval("x + 1"),
+    "a text that is evaluated": lambda x: eval("x + 1"),
     "a clock in a tuple": lambda x, clocks=(time.time,): x * clocks[0](),
     "a partial clock": partial(lambda clock, x: x * clock(), time.time),
     "a module in a cell": timed(time),

@@ -160,9 +160,7 @@ class State:
     def functions(self) -> Iterator[FunctionType]:
         """The functions of the user's own."""
         for value in self._kept:
-            if isinstance(value, FunctionType) and not value.__code__.co_filename.startswith(
-                LIBRARIES
-            ):
+            if isinstance(value, FunctionType) and is_users_function(value):
                 yield value
 
     def changed(self) -> bool:
@@ -195,7 +193,7 @@ class State:
         if isinstance(value, type(os.environ)):
             return self._whole(value, dict(value), lambda now, then: bool(dict(now) == then))
         if isinstance(value, FunctionType):
-            if value.__code__.co_filename.startswith(LIBRARIES):
+            if not is_users_function(value):
                 return ()
             if value.__dict__:
                 return (*self._captured(value), *self._attributes(value))
@@ -292,6 +290,11 @@ def equal(old: Any, new: Any) -> bool:
     return isinstance(old, (bool, int, str, bytes, np.dtype)) and bool(old == new)
 
 
+def is_users_function(function: FunctionType) -> bool:
+    """True if a function is not a library's; one that a text has made has no module."""
+    return not function.__code__.co_filename.startswith(LIBRARIES)
+
+
 def is_users(kind: type) -> bool:
     """True if a class is not a library's."""
     return _is_own(kind.__module__)
@@ -307,6 +310,8 @@ def _is_pure(value: Any) -> bool:
         home = owner.__name__ if isinstance(owner, ModuleType) else value.__module__ or ""
     elif isinstance(value, ModuleType):
         home = value.__name__
+    elif isinstance(value, FunctionType) and is_users_function(value):
+        return True  # its code is looked at by itself
     elif isinstance(value, type | FunctionType):
         if _is_own(value.__module__):
             return True
@@ -318,9 +323,13 @@ def _is_pure(value: Any) -> bool:
     return is_home_of_pure(home)
 
 
-def is_home_of_pure(module: str) -> bool:
+def is_home_of_pure(module: str | None) -> bool:
     """True of the name of a module whose functions give the same for the same."""
-    return module.partition(".")[0] in _PURE and not module.startswith("numpy.random")
+    return (
+        module is not None
+        and module.partition(".")[0] in _PURE
+        and not module.startswith("numpy.random")
+    )
 
 
 def _is_own(name: str) -> bool:
