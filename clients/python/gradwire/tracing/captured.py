@@ -53,7 +53,7 @@ _ANY_MODULE = frozenset({"__import__", "import_module"})
 _DATA = (bool, int, float, complex, str, bytes, tuple, list, dict, set)
 
 #: Builtins that give the same for the same.
-_PURE = frozenset(
+_PURE_BUILTINS = frozenset(
     "abs all any bool complex dict divmod enumerate filter float frozenset int isinstance "
     "issubclass iter len list map max min next pow print range reversed round set slice sorted "
     "str sum super tuple type zip".split()
@@ -206,7 +206,7 @@ def _calls_pure(function: FunctionType) -> bool:
             value = scope[name]
             if isinstance(value, ModuleType) and not is_home_of_pure(value.__name__):
                 return False
-        elif name not in _PURE and not name.endswith(("Error", "Exception", "Iteration")):
+        elif name not in _PURE_BUILTINS and not name.endswith(("Error", "Exception", "Iteration")):
             return False
     return True
 

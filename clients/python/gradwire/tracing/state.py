@@ -66,7 +66,7 @@ _FIXED = (
 
 #: Where functions give the same for the same, but for those of these names: they draw, or leave
 #: elements as they were in memory.
-_PURE = frozenset(
+_PURE_MODULES = frozenset(
     "_operator builtins cmath collections gradwire itertools math numpy operator scipy "
     "types".split()
 )
@@ -327,7 +327,7 @@ def is_home_of_pure(module: str | None) -> bool:
     """True of the name of a module whose functions give the same for the same."""
     return (
         module is not None
-        and module.partition(".")[0] in _PURE
+        and module.partition(".")[0] in _PURE_MODULES
         and not module.startswith("numpy.random")
     )
 
