@@ -10,6 +10,7 @@ import sys
 import sysconfig
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 #: Places of functions in the table that NumPy gives to extensions, in this version of its ABI.
@@ -17,6 +18,12 @@ _FUNCTIONS = {"PyArray_GetNDArrayCVersion": 0, "PyArray_Scalar": 60, "PyArray_Ne
 _ABI = 0x02000000
 #: The flags of arrays in row-major order whose elements are aligned.
 PLAIN = 0x0001 | 0x0100
+#: The classes of scalars whose value lies after the object's header; of no other is it known.
+NUMBERS: tuple[type[Any], ...] = (
+    *(float, complex, np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16),
+    *(np.uint32, np.uint64, np.float16, np.float32, np.float64, np.complex64, np.complex128),
+    ml_dtypes.bfloat16,
+)
 
 
 def is_known() -> bool:
@@ -47,12 +54,10 @@ def _numpy_abi() -> int:
 
 def _finds_values() -> bool:
     """True if elements and values are where they are sought."""
-    given: list[Any] = [np.float64(2.5), 2.5, np.float32(2.5), np.int64(7), np.True_]
-    given += [np.int32(7), np.complex128(2.5 - 1j), 2.5 - 1j, np.complex64(2.5 - 1j)]
-    chars = "ddfl?iDDF"
-    for value, char in zip(given, chars, strict=True):
-        held = ctypes.string_at(id(value) + 16, np.dtype(char).itemsize)
-        if held != np.array(value, char).tobytes():
+    for number in NUMBERS:
+        dtype: np.dtype[Any] = np.dtype(number)
+        value = number(5 - 2j if dtype.kind == "c" else 5)
+        if ctypes.string_at(id(value) + 16, dtype.itemsize) != np.array(value, dtype).tobytes():
             return False
     x = np.arange(6.0).reshape(2, 3)
     at = ctypes.c_void_p.from_address(id(x) + 16).value

@@ -19,6 +19,7 @@ from gradwire_engine.queries.arguments import Arguments
 from gradwire_engine.queries.cache import Context
 from gradwire_engine.queries.call import PROGRAM_COMPILER, Call, Compiler
 from gradwire_engine.queries.stacking import Part, merged
+from gradwire_engine.queries.values import received, received_vectors
 from gradwire_engine.record.calculus import rebuild
 from gradwire_engine.record.variables import flatten
 
@@ -32,6 +33,8 @@ def ask(
     compiler: Compiler = PROGRAM_COMPILER,
 ) -> Call:
     """A query that is neither compiled nor run yet, for one point or a batch of them."""
+    variables = received(variables)
+    vectors = received_vectors(vectors, f"/{VECTORS.get(query.kind, '')}")
     if not query.batch:
         return Call(context, program, query, Arguments(variables, vectors), compiler)
     return BatchCall(context, program, query, Examples(variables, vectors, query), compiler)

@@ -17,6 +17,7 @@ from gradwire_engine.queries.arguments import Arguments
 from gradwire_engine.queries.cache import Context
 from gradwire_engine.queries.call import Call, Compiler
 from gradwire_engine.queries.examples import ask
+from gradwire_engine.queries.values import received
 
 #: Bytes of an instruction and its value beside the value's elements.
 _BYTES_PER_INSTRUCTION = 1000
@@ -84,7 +85,7 @@ class Recording:
     ) -> None:
         self.program = program
         self._watching = watching
-        arguments = Arguments(variables, None)
+        arguments = Arguments(received(variables), None)
         self._call = Call(context, program, query, arguments, ValuesCompiler(watching))
 
     @property

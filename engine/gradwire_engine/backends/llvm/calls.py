@@ -312,8 +312,8 @@ def _memory(buffer: Buffer, text: Text, *, zeroed: bool = False) -> str:
 
 
 def _in_order(x: Any) -> Any:
-    """In row-major order, each element at a place that its size divides."""
-    return np.require(x, requirements=("C", "A"))
+    """An array itself, in row-major order, each element at a place that its size divides."""
+    return np.require(x, requirements=("C", "A", "E"))
 
 
 def _leave() -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradwire_engine.backends.layout import PLAIN, array_api
+from gradwire_engine.backends.layout import NUMBERS, PLAIN, array_api
 
 #: Integers at the beginning of the table, for each pointer, and for each result.
 HEAD, PER_POINTER, PER_RESULT = 7, 2, 6
@@ -64,8 +64,10 @@ operand:
   %kind.at = getelementptr i8, ptr %object, i64 8
   %kind = load i64, ptr %kind.at
   %value = getelementptr i8, ptr %object, i64 16
-  %is.array = icmp eq i64 %kind, {array}
-  br i1 %is.array, label %array, label %found
+  switch i64 %kind, label %refused [
+    i64 {array}, label %array
+    {numbers}
+  ]
 array:
   %layout.at = getelementptr i8, ptr %object, i64 64
   %layout = load i32, ptr %layout.at
@@ -74,7 +76,7 @@ array:
   %data = load ptr, ptr %value
   br i1 %plain, label %found, label %refused
 found:
-  %pointer = phi ptr [ %value, %operand ], [ %data, %array ]
+  %pointer = phi ptr {values} [ %data, %array ]
   %given.at = getelementptr ptr, ptr %given, i64 %i
   store ptr %pointer, ptr %given.at
   %i.next = add i64 %i, 1
@@ -326,6 +328,8 @@ def text() -> str:
     )
     return _TEXT.format(
         array=id(np.ndarray),
+        numbers="\n    ".join(f"i64 {id(kind)}, label %found" for kind in NUMBERS),
+        values="[ %value, %operand ], " * len(NUMBERS),
         plain=PLAIN,
         false=id(False),
         new_array=array_api("PyArray_New"),

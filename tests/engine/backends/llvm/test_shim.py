@@ -65,13 +65,26 @@ def test_numbers_and_arrays_are_taken(copy, value):
     assert out.tolist() == [2.5, 0.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("value", "size"), [(np.float32(2.5), 4), (np.int64(-7), 8), (np.True_, 1), (np.False_, 1)]
-)
-def test_numbers_of_each_dtype_are_taken(copy, value, size):
-    out = np.zeros(8, np.uint8)
+@pytest.mark.parametrize("number", layout.NUMBERS)
+def test_numbers_of_each_dtype_are_taken(copy, number):
+    out, value = np.zeros(8, np.uint8), number(3)
+    held = np.array(value).tobytes()[:8]  # of complex ones the first half
     assert copy(value, out)
-    assert out[:size].tobytes() == value.tobytes()
+    assert out[: len(held)].tobytes() == held
+
+
+class Subclass(np.ndarray):
+    """Its elements are not where those of an array are taken to be."""
+
+
+FOREIGN = [np.ones(2).view(Subclass), np.ma.ones(2), np.longdouble(1), 1, True, [1.0], "1", None]
+
+
+@pytest.mark.parametrize("value", FOREIGN, ids=lambda value: type(value).__name__)
+def test_what_has_another_layout_is_refused_before_anything_is_called(copy, value):
+    out = np.zeros(2)
+    assert copy(value, out) is False
+    assert out.tolist() == [0.0, 0.0]
 
 
 def refused():
