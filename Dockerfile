@@ -1,11 +1,33 @@
 ARG BASE=python:3.11-slim
 
-# The guide, which the service shows at /guide.
-FROM ${BASE} AS guide
+# What is installed is pinned by `make lock` and comes before any code, whose changes then reinstall nothing.
+FROM ${BASE} AS docs-dependencies
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+COPY deploy/image/docs.txt /
+RUN python3 -m venv /docs && /docs/bin/python -m pip install --no-compile --require-hashes --requirement /docs.txt
+
+FROM ${BASE} AS dependencies
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /src
-COPY deploy/image/docs.txt ./
-RUN python3 -m venv /docs && /docs/bin/python -m pip install --no-compile --require-hashes --requirement docs.txt
+COPY deploy/image/requirements.txt deploy/image/build.txt ./
+RUN python3 -m venv /venv && python3 -m venv /build \
+ && /venv/bin/python -m pip install --no-compile --require-hashes --requirement requirements.txt \
+ && /build/bin/python -m pip install --require-hashes --requirement build.txt
+
+# The same with CuPy and CUDA's libraries, from wheels; the driver comes from the node.
+FROM dependencies AS gpu-dependencies
+COPY deploy/image/gpu.txt ./
+RUN /venv/bin/python -m pip install --no-compile --require-hashes --requirement gpu.txt \
+ && /venv/bin/python -m compileall -q /venv/lib/python3*/site-packages/cupy /venv/lib/python3*/site-packages/cupyx
+
+# The same with Dask, and what reads Zarr arrays and Parquet files.
+FROM dependencies AS dask-dependencies
+COPY deploy/image/dask.txt ./
+RUN /venv/bin/python -m pip install --no-compile --require-hashes --requirement dask.txt
+
+# The guide, which the service shows at /guide.
+FROM docs-dependencies AS guide
+WORKDIR /src
 COPY CHANGELOG.md ./
 COPY clients/python/README.md clients/python/
 COPY clients/tensorflow/README.md clients/tensorflow/
@@ -14,33 +36,27 @@ COPY service/gradwire_service/page/icon.svg service/gradwire_service/page/
 COPY tools/guide.py tools/
 RUN /docs/bin/python tools/guide.py /guide
 
-FROM ${BASE} AS build
-ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
-WORKDIR /src
-# The dependencies are a separate layer, so code changes do not reinstall them. `make lock` pins them.
-COPY deploy/image ./
-RUN python3 -m venv /venv && python3 -m venv /build \
- && /venv/bin/python -m pip install --no-compile --require-hashes --requirement requirements.txt \
- && /build/bin/python -m pip install --require-hashes --requirement build.txt
+FROM dependencies AS wheel
 COPY pyproject.toml README.md LICENSE ./
 COPY engine engine
 COPY service service
 COPY --from=guide /guide service/gradwire_service/static/guide
-# Compile only the modules that starting the service imports, and remove the tests of dependencies.
-RUN /build/bin/python -m pip wheel --no-deps --no-build-isolation --wheel-dir /tmp/wheel . \
- && /venv/bin/python -m pip install --no-compile --no-deps /tmp/wheel/*.whl \
- && /venv/bin/python -m pip uninstall --yes setuptools pip \
- && find /venv -depth -type d -name tests -exec rm -r {} + \
- && /venv/bin/python -c 'import gradwire_service.store.redis, gradwire_service.serving as service; service.create_app(service.Settings()).openapi()'
+RUN /build/bin/python -m pip wheel --no-deps --no-build-isolation --wheel-dir /wheel .
 
-# The same with CuPy and CUDA's libraries, from wheels; the driver comes from the node.
-FROM build AS build-gpu
-RUN /build/bin/python -m pip --python /venv/bin/python install --no-compile --require-hashes --requirement gpu.txt \
- && /venv/bin/python -m compileall -q /venv/lib/python3*/site-packages/cupy /venv/lib/python3*/site-packages/cupyx
+FROM dependencies AS build
+COPY deploy/image/install ./
+COPY --from=wheel /wheel /wheel
+RUN sh install
 
-# The same with Dask, and what reads Zarr arrays and Parquet files.
-FROM build AS build-dask
-RUN /build/bin/python -m pip --python /venv/bin/python install --no-compile --require-hashes --requirement dask.txt
+FROM gpu-dependencies AS gpu-build
+COPY deploy/image/install ./
+COPY --from=wheel /wheel /wheel
+RUN sh install
+
+FROM dask-dependencies AS dask-build
+COPY deploy/image/install ./
+COPY --from=wheel /wheel /wheel
+RUN sh install
 
 FROM ${BASE} AS runtime
 # One server process and one BLAS thread per container: scale by adding replicas; the service has its own pool.
@@ -66,7 +82,7 @@ CMD ["serve"]
 
 # `docker build --target gpu`: for nodes with an NVIDIA GPU and the NVIDIA Container Toolkit.
 FROM runtime AS gpu
-COPY --from=build-gpu /venv /venv
+COPY --from=gpu-build /venv /venv
 ENV CUDA_CACHE_PATH=/tmp/cuda \
     CUPY_CACHE_DIR=/tmp/cupy \
     GRADWIRE_BACKEND=cupy \
@@ -75,7 +91,7 @@ ENV CUDA_CACHE_PATH=/tmp/cuda \
 # `docker build --target dask`: replicas with a Dask cluster, its scheduler and its workers.
 # Dask writes no memory to disk: /tmp is memory, too, and shards that do not fit are read again.
 FROM runtime AS dask
-COPY --from=build-dask /venv /venv
+COPY --from=dask-build /venv /venv
 ENV DASK_DISTRIBUTED__WORKER__MEMORY__SPILL=False \
     DASK_DISTRIBUTED__WORKER__MEMORY__TARGET=False \
     DASK_TEMPORARY_DIRECTORY=/tmp/dask

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.containers.podman import Podman, missing
-from tests.containers.stack import REPOSITORY
 
 
 @pytest.fixture(scope="session")
@@ -28,8 +27,8 @@ def podman() -> Iterator[Podman]:
 @pytest.fixture(scope="session")
 def image(podman: Podman) -> str:
     """The image built from this repository's Dockerfile."""
-    base = ("--build-arg", "BASE=localhost/base-python")
-    podman.build(REPOSITORY, "localhost/gradwire-server", *base)
+    dependencies = ("docs-dependencies", "dependencies")
+    podman.build_service("server", "localhost/gradwire-server", *dependencies)
     return "localhost/gradwire-server"
 
 

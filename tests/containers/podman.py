@@ -1,11 +1,13 @@
 """Containers without a registry: base images from Debian packages, built by buildah.
 
-podman runs them. Everything is stored below one folder; only the bases are kept between runs.
+podman runs them. Between runs are kept the bases and, by one run at a time, the images of what a
+Dockerfile installs.
 """
 
 from __future__ import annotations
 
 import ast
+import fcntl
 import hashlib
 import json
 import os
@@ -15,9 +17,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from configparser import ConfigParser
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+REPOSITORY = Path(__file__).parents[2]
+_BASE = ("--build-arg", "BASE=localhost/base-python")
 PROGRAMS = ["mmdebstrap", "buildah", "podman", "runc", "iptables"]
 _PATH = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])
 
@@ -59,10 +64,9 @@ def base(name: str) -> Path:
     """The file system of a base as an archive, created once."""
     packages = BASES[name]
     digest = hashlib.sha256(json.dumps([_SLIM, packages]).encode()).hexdigest()[:12]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gradwire"
+    cache = _cache()
     archive = cache / f"{name}-{digest}.tar"
     if not archive.exists():
-        cache.mkdir(parents=True, exist_ok=True)
         part = cache / f"{archive.stem}.{os.getpid()}.tar"
         include = f"--include={','.join(packages)}"
         command = ["mmdebstrap", "--quiet", *_SLIM, include, "bookworm", str(part)]
@@ -74,11 +78,23 @@ def base(name: str) -> Path:
     return archive
 
 
+def _cache() -> Path:
+    """The folder of what is kept between runs."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gradwire"
+    cache.mkdir(parents=True, exist_ok=True)
+    return cache
+
+
 class Podman:
     """podman and buildah with their own settings, images and networks."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._folder, self._storage = folder, folder / "storage"
+        self._kept: set[str] = set()
+        self._lock = (_cache() / "containers.lock").open("w")
+        with suppress(BlockingIOError):
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._storage = _cache() / "containers"
         (folder / "networks").mkdir()
         (folder / "containers.conf").write_text(_CONTAINERS_CONF.format(folder=folder))
         (folder / "registries.conf").write_text("")
@@ -90,9 +106,12 @@ class Podman:
             "CONTAINERS_STORAGE_CONF": f"{folder}/storage.conf",
             "PATH": _PATH,
         }
-        self._keep_layers_by("overlay")
-        if self("info", check=False).returncode:
-            self._keep_layers_by("vfs")
+        for driver in ("overlay", "overlay", "vfs"):
+            self._keep_layers_by(driver)
+            if self("info", check=False).returncode == 0:
+                break
+            shutil.rmtree(self._storage)
+        self._end_all()
 
     def __call__(
         self,
@@ -131,7 +150,19 @@ class Podman:
         """Import the bases as images: localhost/base-python and localhost/base-servers."""
         with ThreadPoolExecutor() as pool:
             for name, archive in zip(BASES, pool.map(base, BASES), strict=True):
-                self("import", "--quiet", str(archive), f"localhost/base-{name}")
+                image = f"localhost/{archive.stem}:latest"
+                if self("image", "exists", image, check=False).returncode:
+                    self("import", "--quiet", str(archive), image)
+                self("tag", image, f"localhost/base-{name}")
+                self._kept |= {image, f"localhost/base-{name}:latest"}
+
+    def build_service(self, target: str, tag: str, *dependencies: str) -> None:
+        """Build this repository's image; those of the stages ``dependencies`` are kept."""
+        for stage in dependencies:
+            image = f"localhost/{stage}:latest"
+            self._kept.add(image)
+            self.build(REPOSITORY, image, *_BASE, "--target", stage)
+        self.build(REPOSITORY, tag, *_BASE, "--target", target)
 
     def build(self, folder: Path, tag: str, *options: str) -> None:
         """Build an image with this machine's pip settings and network."""
@@ -153,26 +184,32 @@ class Podman:
         )
 
     def remove_all(self) -> None:
-        """Stop and remove everything."""
+        """Stop and remove everything but the images that are kept."""
+        self._end_all()
+        shown = self("images", "--format", "{{.Repository}}:{{.Tag}}", check=False).stdout.split()
+        for image in {*shown} - self._kept:
+            self("untag", image, check=False)
+        self("image", "prune", "--force", check=False)
+        # podman leaves its own mounts mounted.
+        mounts = Path("/proc/mounts").read_text().splitlines()
+        for place in sorted((line.split()[1] for line in mounts), reverse=True):
+            if place.startswith((f"{self._folder}/", f"{self._storage}/")):
+                subprocess.run(["umount", place], env=self._environment, check=False)
+        shutil.rmtree(self._folder)
+        self._lock.close()
+
+    def _end_all(self) -> None:
+        """Remove all containers, also those that a run has left that was killed."""
         for what in [
             ("rm", "--all", "--force", "--time", "0"),
             ("volume", "rm", "--all", "--force"),
             ("network", "prune", "--force"),
-            ("rmi", "--all", "--force"),
         ]:
             self(*what, check=False)
-        # podman leaves its own mounts mounted.
-        mounts = Path("/proc/mounts").read_text().splitlines()
-        for place in sorted((line.split()[1] for line in mounts), reverse=True):
-            if place.startswith(f"{self._folder}/"):
-                subprocess.run(["umount", place], env=self._environment, check=False)
-        shutil.rmtree(self._folder)
 
     def _keep_layers_by(self, driver: str) -> None:
-        shutil.rmtree(self._folder / "storage", ignore_errors=True)
         (self._folder / "storage.conf").write_text(
-            f'[storage]\ndriver="{driver}"\n'
-            f'graphroot="{self._folder}/storage"\nrunroot="{self._folder}/run"\n'
+            f'[storage]\ndriver="{driver}"\ngraphroot="{self._storage}"\nrunroot="{self._folder}/run"\n'
         )
 
 

@@ -13,11 +13,10 @@ from typing import Any
 import httpx
 import yaml
 
-from tests.containers.podman import Podman
+from tests.containers.podman import REPOSITORY, Podman
 from tests.fleet.nginx import upstream
 from tests.fleet.processes import free_port
 
-REPOSITORY = Path(__file__).parents[2]
 REPLICAS = ["gradwire-1", "gradwire-2", "gradwire-3"]
 
 

@@ -12,7 +12,7 @@ import pytest
 import zarr
 
 from tests.containers.podman import Podman
-from tests.containers.stack import REPLICAS, REPOSITORY, Stack, services, started, until
+from tests.containers.stack import REPLICAS, Stack, services, started, until
 
 WORKERS = ["dask-worker-1", "dask-worker-2"]
 IMAGE = "localhost/gradwire-server-dask"
@@ -24,8 +24,7 @@ PROGRAM = "sum((X @ w - y) ** 2)"
 def stack(podman: Podman, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     image = IMAGE.rpartition("/")[2]
     assert {services()[name]["image"] for name in ("dask-scheduler", *WORKERS)} == {image}
-    base = ("--build-arg", "BASE=localhost/base-python")
-    podman.build(REPOSITORY, IMAGE, *base, "--target", "dask")
+    podman.build_service("dask", IMAGE, "docs-dependencies", "dependencies", "dask-dependencies")
     settings = {"GRADWIRE_IMAGE": image, "GRADWIRE_DASK": "tcp://dask-scheduler:8786"}
     folder = tmp_path_factory.mktemp("dask")
     with started(podman, folder, "--profile", "dask", settings=settings) as stack:

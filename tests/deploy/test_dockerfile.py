@@ -29,24 +29,34 @@ def final_stage(stages: dict[str, str]) -> str:
 
 
 def test_images_differ_by_their_environments(stages: dict[str, str]):
-    assert [*stages] == [
-        *("${BASE} AS guide", "${BASE} AS build", "build AS build-gpu", "build AS build-dask"),
-        "${BASE} AS runtime",
-        *("runtime AS gpu", "runtime AS dask", "runtime AS server"),  # the last is the default
-    ]
-    assert stages["runtime AS server"].strip() == "COPY --from=build /venv /venv"
-    assert stages["runtime AS dask"].startswith("COPY --from=build-dask /venv /venv\n")
-    copy, environment = stages["runtime AS gpu"].strip().splitlines()
-    assert copy == "COPY --from=build-gpu /venv /venv"
+    *_, last = stages
+    assert last == "runtime AS server", "the last is the default"
+    for name, build in {"server": "build", "gpu": "gpu-build", "dask": "dask-build"}.items():
+        copy, *environment = stages[f"runtime AS {name}"].strip().splitlines()
+        assert copy == f"COPY --from={build} /venv /venv"
+        assert len(environment) == (name != "server")
+        dependencies = f"{build.removesuffix('build')}dependencies"
+        assert stages[f"{dependencies} AS {build}"] == stages["dependencies AS build"]
+    environment = stages["runtime AS gpu"].strip().splitlines()[1]
     named = dict(pair.split("=") for pair in environment.removeprefix("ENV ").split())
     assert named["GRADWIRE_BACKEND"] == "cupy"
     # The rest of the file system may be read-only.
     assert all(named[name].startswith("/tmp/") for name in ("CUDA_CACHE_PATH", "CUPY_CACHE_DIR"))
 
 
+def test_changes_of_code_install_no_dependencies(stages: dict[str, str]):
+    """What comes from elsewhere is installed in stages that copy nothing but what is pinned."""
+    installing = {name: text for name, text in stages.items() if "--requirement" in text}
+    assert len(installing) == 4
+    for text in installing.values():
+        copies = re.findall(r"^COPY (.*) \S+$", text, flags=re.MULTILINE)
+        assert copies
+        assert all(re.fullmatch(r"(deploy/image/\w+\.txt ?)+", sources) for sources in copies)
+
+
 def test_the_guide_is_built_with_the_service(repository: Path, stages: dict[str, str]):
     """All that the guide is made of is copied, and the wheel is built after it."""
-    guide, build = stages["${BASE} AS guide"], stages["${BASE} AS build"]
+    guide, build = stages["docs-dependencies AS guide"], stages["dependencies AS wheel"]
     adopted = runpy.run_path(str(repository / "tools/guide.py"))["ADOPTED"]
     for source in [*adopted.values(), "docs", "tools/guide.py"]:
         assert re.search(rf"^COPY {source} ", guide, flags=re.MULTILINE), source

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from gradwire_engine.identity import exact
 from gradwire_engine.ops.promotion import BFLOAT16
 from gradwire_engine.tape import DType, Shape
 
@@ -72,6 +73,14 @@ class Literal(NamedTuple):
 
     value: float
     char: str
+
+    def __eq__(self, other: object) -> bool:
+        """True for the same number: the sign of a zero counts."""
+        return type(other) is type(self) and exact(tuple(self)) == exact(tuple(other))
+
+    def __hash__(self) -> int:
+        """Of the number."""
+        return hash(exact(tuple(self)))
 
 
 class Within(NamedTuple):
@@ -150,6 +159,14 @@ class Carry(NamedTuple):
     value: Value
     first: float
     char: str
+
+    def __eq__(self, other: object) -> bool:
+        """True for the same number: the sign of a zero counts."""
+        return type(other) is type(self) and exact(tuple(self)) == exact(tuple(other))
+
+    def __hash__(self) -> int:
+        """Of the number."""
+        return hash(exact(tuple(self)))
 
 
 class Nest(NamedTuple):

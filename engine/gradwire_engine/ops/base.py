@@ -8,12 +8,14 @@ through ``record``, whose Python signature, less the leading builder, is the pub
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, dataclass_transform
 
 from gradwire_engine.errors import InternalError
+from gradwire_engine.identity import exact
 from gradwire_engine.tape import ArrayType, DType, Type
 
 if TYPE_CHECKING:
@@ -65,11 +67,27 @@ class Op:
     #: Memory that the kernel takes beside operands and result, in sizes of what is larger of these.
     workspace: ClassVar[float] = 0.0
     parameters: ClassVar[tuple[str, ...]] = ()
+    #: Of these, those by which operations differ.
+    _compared: ClassVar[tuple[str, ...]] = ()
     _only: ClassVar[Op | None] = None
 
     def __new__(cls, *_args: Any, **_kwargs: Any) -> Self:
         """Give the one instance of a class without parameters: equality is then identity."""
         return cls.__dict__.get("_only") or object.__new__(cls)
+
+    @cached_property
+    def _identity(self) -> tuple[Hashable, ...]:
+        return tuple([exact(getattr(self, name)) for name in self._compared])
+
+    def __eq__(self, other: object) -> bool:
+        """True for the same operation with the same parameters: the sign of a zero counts."""
+        if self is other or not isinstance(other, Op):
+            return self is other
+        return type(self) is type(other) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        """Of the parameters."""
+        return hash((type(self), self._identity))
 
     def __call__(self, *operands: Var) -> Var:
         """Record this operation on ``operands``."""
@@ -165,8 +183,9 @@ def register(name: str, *aliases: str, public: bool = True) -> Callable[[T], T]:
 
     def complete(cls: T) -> T:
         cls.name, cls.family = name, cls.__module__.rpartition(".")[2]
-        dataclass(frozen=True, repr=False, eq="__annotations__" in cls.__dict__)(cls)
+        dataclass(frozen=True, repr=False, eq=False)(cls)
         cls.parameters = tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
+        cls._compared = tuple(field.name for field in fields(cls) if field.compare)  # type: ignore[arg-type]
         if not cls.parameters:
             cls._only = SINGLETONS[name] = object.__new__(cls)
         cls.by_operand = not _inherited_from_op(cls, "cotangent")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -65,7 +65,7 @@ class Builder:
         self._next_look = 0
         #: Bytes of the constants that have axes.
         self._constant_bytes = 0
-        self._scalars: dict[tuple[DType, Scalar | str], Var] = {}
+        self._scalars: dict[Hashable, Var] = {}
 
     def emit(self, op: Op, *operands: Var) -> Var:
         """Append ``op`` applied to ``operands``, checking types and the budget, nothing else."""
@@ -188,7 +188,7 @@ class Builder:
 
     def scalar(self, value: Scalar, dtype: DType) -> Var:
         """A 0-d constant that no program names, so that one slot serves all its uses."""
-        key = (dtype, value or str(value))  # as text, -0.0 differs from 0.0
+        key = _scalar_key(value, dtype)
         found = self._scalars.get(key)
         if found is None:
             found = self._scalars[key] = self.constant(_held(value, dtype))
@@ -200,7 +200,7 @@ class Builder:
         if type(op) is not Constant or var.type.shape:
             return None
         value: Scalar = op.value.item()
-        return value if self._scalars.get((var.dtype, value or str(value))) is var else None
+        return value if self._scalars.get(_scalar_key(value, var.dtype)) is var else None
 
     def full(self, value: Scalar, kind: ArrayType) -> Var:
         """An array of type ``kind`` filled with ``value``."""
@@ -355,6 +355,11 @@ def _held(value: Scalar, dtype: DType) -> Any:
         return np.asarray(value, dtype=dtype)
     except (OverflowError, TypeError):
         raise DtypeMismatch(f"{dtype.name} cannot hold this literal") from None
+
+
+def _scalar_key(value: Scalar, dtype: DType) -> Hashable:
+    """Equal for what is the same number in this dtype, written as a float or as an integer."""
+    return dtype, value if value and type(value) is not complex else _held(value, dtype).tobytes()
 
 
 def _literal(x: Any) -> Any:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine import hints
 from gradwire_engine.errors import BadArgument, UnknownName
 from gradwire_engine.ops.arrays.indexing import GetItem, NonzeroIndices, SetItem
+from gradwire_engine.ops.arrays.shape import reshape, unsqueeze
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.composites import Ragged
+from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern, Span, complete_pattern
+from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.record import composites
 from gradwire_engine.record.updates import At, Place
 
@@ -23,12 +26,12 @@ def read(r: Recorder, target: Any, items: list[Any]) -> Any:
     if len(items) == 1 and type(items[0]) is tuple and isinstance(target, Var | At):
         items = [*items[0]]
     if isinstance(target, At):
-        return Place(target.array, *_pattern(r, target.array, items))
+        return Place(*_selection(r, target.array, items), target.array.type.shape)
     if isinstance(target, Var):
         if not items:
             return target
-        pattern, arrays = _pattern(r, target, items)
-        return GetItem(pattern)(target, *arrays)
+        x, pattern, arrays = _selection(r, target, items)
+        return GetItem(pattern)(x, *arrays)
     if len(items) != 1:
         raise BadArgument(f"{describe(target)} takes one index")
     (item,) = items
@@ -68,18 +71,30 @@ def write(r: Recorder, target: Any, items: list[Any], value: Any) -> Any:
         return {**target, str(items[0]): value}
     if not isinstance(target, Var):
         raise BadArgument(f"{describe(target)} has no elements to assign to")
-    pattern, arrays = _pattern(r, target, items)
     new = r.b.array(value)
     if target.type.weak or new.type.weak or not r.b.strict:
         new = r.b.cast(new, target.dtype)
-    return SetItem(pattern)(target, new, *arrays)
+    items = [_index(r, item) for item in items]
+    if len(items) == 1 and _is_mask(items[0]) and new.dtype == target.dtype:
+        mask = _fitting(items[0], target, 0)
+        rest = target.shape[mask.ndim :]
+        # Where all that it selects gets the same, the number of these decides nothing.
+        if new.ndim <= len(rest) and broadcast_shapes(rest, new.type.shape) == rest:
+            return Where()(unsqueeze(mask, tuple(range(mask.ndim, target.ndim))), new, target)
+    x, pattern, arrays = _selection(r, target, items)
+    return reshape(SetItem(pattern)(x, new, *arrays), target.shape)
 
 
 def nonzero(r: Recorder, mask: Any) -> tuple[Var, ...]:
-    """Indices of the true elements, an array for each axis; their count is decided now."""
+    """Indices of the true elements, an array for each axis; their count is decided now.
+
+    What has no axes is taken for one element.
+    """
     x = r.b.array(mask)
     if x.dtype.kind != "b":
         x = PRIMITIVES["not_equal"]()(x, r.b.scalar(0, x.dtype))
+    if not x.ndim:
+        x = reshape(x, (1,))
     true = PRIMITIVES["sum"](tuple(range(x.ndim)))(r.b.cast(x, _int64()))
     count = r.concrete.integer(true)
     found = NonzeroIndices(count)(x)
@@ -96,34 +111,61 @@ def _member(target: dict[str, Any], item: Any) -> Any:
     return target[key]
 
 
-def _pattern(r: Recorder, x: Var, items: list[Any]) -> tuple[Pattern, list[Var]]:
+def _selection(r: Recorder, x: Var, items: list[Any]) -> tuple[Var, Pattern, list[Var]]:
+    """What ``x[items]`` selects: a pattern and index arrays, of ``x`` with further axes.
+
+    A mask without axes selects along an axis of length 1 that ``x`` has there, as in NumPy.
+    """
+    items = [_index(r, item) for item in items]
+    used = [
+        0 if item is None or item is ... else item.ndim if _is_mask(item) else 1 for item in items
+    ]
     entries: list[Any] = []
     arrays: list[Var] = []
-    for written in items:
-        item = written
-        if isinstance(item, list | tuple | range):
-            item = r.b.array(item) if item else r.b.cast(r.b.array(item), _int64())
-        if item is None or item is ...:
+    further: list[Any] = []
+    for item, axes in zip(items, used, strict=True):
+        if item is None:
             entries.append(item)
+        elif item is ...:
+            entries.append(item)
+            further += [FULL] * max(x.ndim - sum(used), 0)
         elif isinstance(item, slice):
             entries.append(Span(*[_bound(r, part) for part in (item.start, item.stop, item.step)]))
-        elif isinstance(item, Var) and item.dtype.kind == "b":
-            axis = sum(1 for e in entries if e is not None)
-            if item.type.shape != x.shape[axis : axis + item.ndim]:
-                raise BadArgument(f"a mask {item.type} does not fit an array of shape {x.shape}")
-            found = nonzero(r, item)
+        elif _is_mask(item):
+            found = nonzero(r, _fitting(item, x, sum(entry is FULL for entry in further)))
             arrays += found
             entries += [ARRAY] * len(found)
         elif isinstance(item, Var) and item.dtype.kind in "iu":
             arrays.append(item)
             entries.append(ARRAY)
-        elif isinstance(item, int) and not isinstance(item, bool):
+        elif isinstance(item, int):
             entries.append(item)
         elif isinstance(item, Var):
             r.integer(item)
         else:
             raise BadArgument(f"{describe(item)} cannot be an index")
-    return complete_pattern(tuple(entries), x.ndim), arrays
+        further += [None] if _is_mask(item) and not axes else [FULL] * axes
+    if None in further:
+        x = GetItem(complete_pattern(tuple(further), x.ndim))(x)
+    return x, complete_pattern(tuple(entries), x.ndim), arrays
+
+
+def _index(r: Recorder, item: Any) -> Any:
+    """An index that is written as a list or as true or false, as an array."""
+    if isinstance(item, list | tuple | range):
+        return r.b.array(item) if item else r.b.cast(r.b.array(item), _int64())
+    return r.b.array(item) if isinstance(item, bool) else item
+
+
+def _is_mask(item: Any) -> bool:
+    return isinstance(item, Var) and item.dtype.kind == "b"
+
+
+def _fitting(mask: Var, x: Var, axis: int) -> Var:
+    """``mask``, if it has the shape of ``x`` from ``axis`` on."""
+    if mask.type.shape != x.shape[axis : axis + mask.ndim]:
+        raise BadArgument(f"a mask {mask.type} does not fit an array of shape {x.shape}")
+    return mask
 
 
 def _bound(r: Recorder, part: Any) -> int | None:

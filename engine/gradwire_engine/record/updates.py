@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, UnknownOperation
@@ -11,6 +11,7 @@ from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.shape import reshape, unsqueeze
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.patterns import Pattern
+from gradwire_engine.tape import Shape
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -39,11 +40,13 @@ class At:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """``x.at[...]``: what the pattern and index arrays select."""
+    """``x.at[...]``: what the pattern and index arrays select of ``x`` with further axes."""
 
     array: Var
     pattern: Pattern
     indices: Sequence[Var]
+    #: Of ``x``.
+    shape: Shape
 
 
 def update(
@@ -61,11 +64,11 @@ def update(
     value = b.cast(b.array(args[0]), x.dtype)
     if name in _OF_PRODUCTS:
         ones = b.full(1, x.type)
-        product = update(b, Place(ones, place.pattern, place.indices), "multiply", [value], {})
-        return FUNCTIONS[_OF_PRODUCTS[name]].record(b, x, product)
+        product = update(b, replace(place, array=ones), "multiply", [value], {})
+        return FUNCTIONS[_OF_PRODUCTS[name]].record(b, reshape(x, place.shape), product)
     # Numbered in a row, elements selected in any way are like those at the places of a vector.
     numbers = reshape(FUNCTIONS["arange"].record(b, x.type.size), x.shape)
     chosen = GetItem(place.pattern)(numbers, *place.indices)
     scatter = FUNCTIONS[f"tensor_scatter_nd_{_SCATTERS[name]}"].record
     new = scatter(b, reshape(x, (x.type.size,)), unsqueeze(chosen, (chosen.ndim,)), value)
-    return reshape(new, x.shape)
+    return reshape(new, place.shape)
