@@ -1,4 +1,4 @@
-"""Keys that are equal only where values are the same: Python takes 0.0, -0.0 and False for equal."""
+"""Keys that are equal only where values are the same: to Python 0.0, -0.0 and False are equal."""
 
 from __future__ import annotations
 
