@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from gradwire_engine.backends.numpy.emit import function
 from gradwire_engine.backends.reference.namespace import NUMPY
-from gradwire_engine.check import Call, check, evaluate
+from gradwire_engine.check import Call, evaluate
 from gradwire_engine.errors import BadArgument, DtypeMismatch, EngineError, ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.patterns import ARRAY, FULL, Span, index_of
 from gradwire_engine.ops.promotion import DTYPES
+
+from tests.engine.ops.sampled import checked
 
 X = np.arange(6).reshape(2, 3) % 4
 AT = np.array([[1, 2], [0, 0], [1, 2]])
@@ -28,20 +30,21 @@ NUMBERS = [name for name, dtype in DTYPES.items() if dtype.kind in "iuf"]
 
 def value(name, *args):
     call = Call.of(name, *args)
-    assert check(call.record, call.values, order=0) == []
-    return evaluate(call.record, call.values)[0]
+    return checked(call)[0]
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
 @pytest.mark.parametrize("name", [*UFUNCS, "update"])
 def test_updates_are_applied_one_after_the_other(name, dtype):
-    found = value(f"tensor_scatter_nd_{name}", X.astype(dtype), AT, NEW.astype(dtype))
-    expected = X.astype(dtype)
-    for place, new in zip(AT, NEW.astype(dtype), strict=True):
-        old = expected[tuple(place)]
-        expected[tuple(place)] = new if name == "update" else UFUNCS[name](old, new)
-    assert found.dtype == expected.dtype
-    np.testing.assert_array_equal(found, expected)
+    for along in (slice(None), slice(None, None, -1)):  # also backwards in memory
+        at, updates = AT[along], NEW.astype(dtype)[along]
+        found = value(f"tensor_scatter_nd_{name}", X.astype(dtype), at, updates)
+        expected = X.astype(dtype)
+        for place, new in zip(at, updates, strict=True):
+            old = expected[tuple(place)]
+            expected[tuple(place)] = new if name == "update" else UFUNCS[name](old, new)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)

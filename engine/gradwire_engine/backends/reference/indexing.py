@@ -29,8 +29,14 @@ def setitem(x: Any, index: Any, value: Any) -> Any:
     Raises: ``IndexError``.
     """
     out = np.array(x)
-    out[index] = value
+    out[_in_order(index)] = np.asarray(value, order="C")
     return out
+
+
+def _in_order(index: Any) -> Any:
+    """The index with arrays laid out so that NumPy, which goes by memory, assigns in their order."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return tuple([np.asarray(p, order="C") if isinstance(p, np.ndarray) else p for p in parts])
 
 
 def last_writer(shape: Shape, index: Any) -> Any:
@@ -41,7 +47,7 @@ def last_writer(shape: Shape, index: Any) -> Any:
     writer = np.zeros(shape, np.int64)
     region = writer[index]
     numbers = np.arange(region.size).reshape(region.shape)
-    writer[index] = numbers
+    writer[_in_order(index)] = numbers
     return writer[index] == numbers
 
 
