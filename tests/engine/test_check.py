@@ -63,7 +63,7 @@ class NotANumber(Exp):
 
 @pytest.mark.parametrize("wrong", [Unshifted((0,)), Mixed()])
 def test_finds_a_wrong_batching_rule(wrong):
-    assert claims(wrong, np.ones((3, 3)) * X[0]) == {("batched is a loop", 0)}
+    assert claims(wrong, np.ones((2, 2)) * X[0]) == {("batched is a loop", 0)}
 
 
 def claims(op, *values, order=2):

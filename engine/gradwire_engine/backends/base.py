@@ -231,12 +231,14 @@ def evaluated(
     slots: Iterable[int],
     evaluate: Callable[..., Any],
     dead: Sequence[Sequence[int]] | None = None,
+    known: Mapping[int, Any] | None = None,
 ) -> Iterator[tuple[int, Sequence[Any], Any]]:
     """Evaluate instructions in order: each slot with its operands and its value.
 
-    What is ``dead`` after an instruction is forgotten.
+    What is ``dead`` after an instruction is forgotten. The values of slots that are read and not
+    evaluated are ``known``.
     """
-    values: dict[int, Any] = {}
+    values: dict[int, Any] = {**(known or {})}
     for slot in slots:
         op, args, _, _ = tape.instructions[slot]
         operands = [inputs[op.index]] if isinstance(op, Input) else [values[a] for a in args]

@@ -41,7 +41,7 @@ def examine(recorded: Recorded, *, order: int = 2, seed: int = 0) -> list[Findin
     """The same of what is recorded already."""
     outputs, values = recorded.outputs, [*recorded.values]
     findings = list(check_results(recorded.b, recorded.found, 0))
-    findings += [] if findings else check_batching(recorded, outputs, 0)
+    batched = [outputs]
     doubled = [_doubled(v) for v in values]
     in_doubles = all(v is x for v, x in zip(values, doubled, strict=True))
     wide = recorded if in_doubles or findings else Recorded(recorded.recording, doubled)
@@ -64,8 +64,8 @@ def examine(recorded: Recorded, *, order: int = 2, seed: int = 0) -> list[Findin
         outputs = [bar for bar in bars if bar is not None]
         wide_outputs = [bar for bar in wide_bars if bar is not None]
         if n == 1:
-            findings += check_batching(recorded, outputs, n)
-    return findings
+            batched.append(outputs)
+    return findings or [*check_batching(recorded, batched)]
 
 
 def _check_derivative(
@@ -80,10 +80,10 @@ def _check_derivative(
     """Compare both modes with the slopes along a direction, and with each other."""
     b, sources = recorded.b, [recorded.inputs[i] for i in direction]
     dots = pushforward(b, outputs, sources, [b.constant(d) for d in direction.values()])
-    results = recorded.results([part for part in (*dots, *bars) if part is not None])
-    yield from check_results(b, results, order)
-    tangents = _with_zeros(results, dots, slopes)
-    cotangents = _with_zeros(results, bars, [*direction.values()])
+    new = recorded.compute([part for part in (*dots, *bars) if part is not None])
+    yield from check_results(b, new, order)
+    tangents = _with_zeros(recorded.known, dots, slopes)
+    cotangents = _with_zeros(recorded.known, bars, [*direction.values()])
     names = {array.dtype.name for array in (*direction.values(), *weights)}
     tolerance = max(_TOLERANCES.get(name, _TOLERANCE) for name in names)
     for i, (tangent, slope) in enumerate(zip(tangents, slopes, strict=True)):
@@ -157,7 +157,7 @@ def _inner(xs: Sequence[Array], ys: Sequence[Array]) -> float:
 
 
 def _with_zeros(
-    results: Sequence[Any], parts: Sequence[Var | None], likes: Sequence[Array]
+    results: Mapping[int, Any], parts: Sequence[Var | None], likes: Sequence[Array]
 ) -> list[Array]:
     """The results of ``parts``, with zeros where there is no path."""
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -61,18 +62,21 @@ class Call:
         return f"{self.function}({', '.join(shown)})"
 
 
-def interpret(tape: Tape, values: Sequence[Array], backend: Backend = REFERENCE) -> list[Any]:
-    """Results of all instructions that the outputs need, computed one after the other."""
-    results: list[Any] = [None] * len(tape.instructions)
-    slots = sorted(ancestors(tape.instructions, tape.outputs))
+def interpret(
+    tape: Tape,
+    values: Sequence[Array],
+    backend: Backend = REFERENCE,
+    known: Mapping[int, Any] = MappingProxyType({}),
+) -> dict[int, Any]:
+    """Results by slot of all that the outputs need and is not known, computed one by one."""
+    slots = sorted(ancestors(tape.instructions, tape.outputs) - known.keys())
 
     def evaluate(op: Op, *operands: Any) -> Any:
         return backend.evaluate(op, unhurried, *operands)
 
     with np.errstate(all="ignore"):
-        for slot, _, value in evaluated(tape, values, slots, evaluate):
-            results[slot] = value
-    return results
+        pairs = evaluated(tape, values, slots, evaluate, known=known)
+        return {slot: value for slot, _, value in pairs}
 
 
 class Recorded:
@@ -87,20 +91,24 @@ class Recorded:
         self.values: list[Array] = list(values)
         self.inputs = [self.b.input(_type_of(v)) for v in values]
         self.outputs = list(variables(recording(self.b, *self.inputs)))
+        #: Results by slot, of all that has been computed.
+        self.known: dict[int, Any] = {}
 
     @cached_property
-    def found(self) -> list[Any]:
+    def found(self) -> dict[int, Any]:
         """Results by slot of all that the recording's own outputs need."""
-        return self.results(self.outputs)
+        return self.compute(self.outputs)
 
     def input(self, value: Array) -> Var:
         """Another input, of this value."""
         self.values.append(value)
         return self.b.input(_type_of(value))
 
-    def results(self, outputs: Sequence[Var]) -> list[Any]:
-        """Results by slot of all that ``outputs`` need."""
-        return interpret(self.b.tape(outputs), self.values)
+    def compute(self, outputs: Sequence[Var]) -> dict[int, Any]:
+        """Compute what ``outputs`` need and is not known; the results by slot."""
+        found = interpret(self.b.tape(outputs), self.values, known=self.known)
+        self.known |= found
+        return found
 
     def replaced(self, others: Mapping[int, Array]) -> list[Array]:
         """The values with others of these numbers."""
@@ -123,10 +131,11 @@ def _type_of(value: Array) -> ArrayType:
     return ArrayType(value.dtype, value.shape)
 
 
-def check_results(b: Builder, results: Sequence[Any], order: int) -> Iterator[Finding]:
-    """Compare the types of ``results`` with those that were recorded."""
-    for slot, (instruction, result) in enumerate(zip(b.instructions, results, strict=True)):
-        if result is not None and not _has_type(result, instruction.type):
+def check_results(b: Builder, results: Mapping[int, Any], order: int) -> Iterator[Finding]:
+    """Compare the types of ``results``, by slot, with those that were recorded."""
+    for slot, result in results.items():
+        instruction = b.instructions[slot]
+        if not _has_type(result, instruction.type):
             yield Finding(
                 "types",
                 order,

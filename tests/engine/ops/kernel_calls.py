@@ -96,12 +96,13 @@ class KernelCall:
 @cache
 def kernel_calls() -> Sequence[KernelCall]:
     """One call of each kind, in double and single precision, and with complex numbers."""
-    return [*_kernel_calls()]
+    return [*calls_of(SAMPLES)]
 
 
-def _kernel_calls() -> Iterator[KernelCall]:
+def calls_of(samples: Iterable[Call]) -> Iterator[KernelCall]:
+    """The same, of some samples."""
     seen = set()
-    for sample in SAMPLES:
+    for sample in samples:
         for call in chain.from_iterable(map(_calls, _in_dtypes(sample))):
             if call.op.name not in STRUCTURE and call.kind not in seen:
                 seen.add(call.kind)

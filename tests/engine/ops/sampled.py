@@ -5,15 +5,17 @@ left out with complex numbers, for want of meaning or because the samples must h
 """
 
 import runpy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import gradwire_engine.ops  # noqa: F401  (fills the registry)
 import numpy as np
-from gradwire_engine.check import Call
+from gradwire_engine.check import Call, Recorded, examine
 from gradwire_engine.ops.base import FUNCTIONS
+
+from tests.effort import some
 
 _TABLES = {
     path.stem: runpy.run_path(str(path))
@@ -22,10 +24,30 @@ _TABLES = {
 FAMILIES: dict[str, list[Call]] = {name: table["SAMPLES"] for name, table in _TABLES.items()}
 SAMPLES = [call for calls in FAMILIES.values() for call in calls]
 REAL: set[str] = {name for table in _TABLES.values() for name in table.get("REAL", ())}
-#: The samples of each function, also those that were written with one of its other names.
-FUNCTIONS_SAMPLED: dict[str, list[Call]] = {}
-for _call in SAMPLES:
-    FUNCTIONS_SAMPLED.setdefault(FUNCTIONS[_call.function].name, []).append(_call)
+
+
+def by_function(calls: Iterable[Call]) -> Mapping[str, list[Call]]:
+    """The calls of each function, also those that were written with one of its other names."""
+    found: dict[str, list[Call]] = {}
+    for call in calls:
+        found.setdefault(FUNCTIONS[call.function].name, []).append(call)
+    return found
+
+
+#: The samples of each function.
+FUNCTIONS_SAMPLED = by_function(SAMPLES)
+
+
+def some_of_each(calls: Iterable[Call]) -> list[Call]:
+    """Some of the calls of each function."""
+    return [call for same in by_function(calls).values() for call in some(same)]
+
+
+def checked(call: Call) -> list[Any]:
+    """What a call gives, where types are as predicted and many examples give what each does."""
+    recorded = Recorded(call.record, call.values)
+    assert examine(recorded, order=0) == []
+    return [recorded.found[z.slot] for z in recorded.outputs]
 
 
 def with_arrays(call: Call, function: Callable[[Any], Any]) -> Call:

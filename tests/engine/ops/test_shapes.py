@@ -5,7 +5,7 @@ another order of memory. Where a result is not finite, or an index beyond the sm
 matrix of ones singular, there are no differences to compare with, but types and batching hold.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from gradwire_engine.errors import EngineError
 
 from tests.effort import some
 from tests.engine.conftest import named
-from tests.engine.ops.sampled import FUNCTIONS_SAMPLED, with_arrays
+from tests.engine.ops.sampled import FAMILIES, by_function, with_arrays
 
 
 def backwards(x):
@@ -55,10 +55,14 @@ def variants(call: Call) -> Iterator[tuple[str, Call]]:
             yield name, other
 
 
-@pytest.mark.parametrize("function", FUNCTIONS_SAMPLED)
-def test_shapes(function):
-    calls = [other for call in FUNCTIONS_SAMPLED[function] for other in variants(call)]
-    for name, call in some(calls):
+@pytest.mark.parametrize("family", FAMILIES)
+def test_shapes(family):
+    for calls in by_function(FAMILIES[family]).values():
+        examine_variants(some([other for call in calls for other in variants(call)]))
+
+
+def examine_variants(calls: Iterable[tuple[str, Call]]) -> None:
+    for name, call in calls:
         with named(name, call):
             try:
                 recorded = Recorded(call.record, call.values)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine.check import Call, check, evaluate, trace
+from gradwire_engine.check import Call, evaluate, trace
 from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.promotion import DTYPES
 
 from tests.engine.conftest import named
+from tests.engine.ops.sampled import checked
 
 X = np.array(
     [[[3, 0, 1, 2], [1, 1, 0, 5], [2, 7, 1, 4]], [[0, 6, 3, 1], [2, 2, 4, 0], [9, 1, 1, 3]]]
@@ -96,10 +97,9 @@ def computed(name, args):
     """Our results, None where we refuse; predicted types are checked on the way."""
     call = Call.of(name, *args)
     try:
-        assert check(call.record, call.values, order=0) == []
+        return checked(call)
     except DtypeMismatch:
         return None
-    return evaluate(call.record, call.values)
 
 
 def _cases():
@@ -194,8 +194,7 @@ def test_sorting_is_stable(axis, descending):
 )
 def test_creation_is_numpys(name, args):
     call = Call.of(name, *args)
-    assert check(call.record, call.values, order=0) == []
-    (ours,) = evaluate(call.record, [])
+    (ours,) = checked(call)
     theirs = getattr(np, name)(*args)
     assert ours.dtype == theirs.dtype or name == "diag"  # a literal stays weak
     np.testing.assert_allclose(ours, theirs, rtol=1e-6)

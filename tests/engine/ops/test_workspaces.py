@@ -13,11 +13,11 @@ from tests.engine.memory import taken
 from tests.engine.ops.sampled import FAMILIES, SAMPLES
 
 #: Of the largest instruction: Python's own objects are few beside it, and it is soon computed.
-_NBYTES = 1 << 20
+_NBYTES = 1 << 18
 #: What a replay may take of what was predicted.
 _MOST = 1.5
 #: Bounds the work where a few bytes are computed from many.
-_MOST_EXAMPLES = 1 << 15
+_MOST_EXAMPLES = 1 << 13
 #: Operations that take a Python call for each example, which tells nothing more.
 _FEW = {"logm": 1 << 8}
 
@@ -50,8 +50,8 @@ def test_what_shares_memory_says_so():
     for call in some(SAMPLES):
         recorded = Recorded(call.record, call.values)
         instructions, found = recorded.b.instructions, recorded.found
-        for slot, (op, args, kind, _) in enumerate(instructions):
-            z = found[slot]
+        for slot, z in found.items():
+            op, args, kind, _ = instructions[slot]
             for arg in args if isinstance(z, np.ndarray) and not op.views else ():
                 # Real parts are kept by what they are of, which is twice as large: let be.
                 if instructions[arg].type.nbytes > 2 * kind.nbytes > 0:

@@ -18,9 +18,8 @@ from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.tape import ArrayType
 
-from tests.effort import some
 from tests.engine.conftest import named
-from tests.engine.ops.sampled import FUNCTIONS_SAMPLED
+from tests.engine.ops.sampled import FAMILIES, some_of_each
 
 #: What stands in for an argument that is no array.
 STATICS = [99, -99, 0, 1.5, True, None, "nonsense", [], [7, 7], {"a": 1}, 1j, 10**9, 10**30]
@@ -71,9 +70,9 @@ def run(call):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("function", FUNCTIONS_SAMPLED)
-def test_a_wrong_argument_is_a_typed_error_or_has_a_result_of_the_predicted_type(function):
-    for call in some(FUNCTIONS_SAMPLED[function]):
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_wrong_argument_is_a_typed_error_or_has_a_result_of_the_predicted_type(family):
+    for call in some_of_each(FAMILIES[family]):
         if type(call) is not Call:  # it makes what it records from its arguments
             continue
         for other in wrong(call):

@@ -5,7 +5,7 @@ from gradwire_engine.check import Call
 
 DF = np.array([[1.0], [4.7]])
 D = np.array([3.3, 1.8, 6.0])
-T = np.array([-2.3, 0.4, 5.1])
+T = np.array([-2.3, 0.4, 1.7])
 X = np.array([0.3, 1.4, 3.7])
 P = np.array([0.15, 0.4, 0.85])
 K = np.array([0, 2, 4])

@@ -16,8 +16,10 @@ SAMPLES = [
     *[
         Call.of(name, X, q, axis)
         for name in ("quantile", "nanquantile")
-        for q in (0, 0.3, 1, np.array(0.37), Q)
-        for axis in AXES
+        for q, axis in (
+            *zip((0, 0.3, 1, np.array(0.37)), AXES, strict=True),
+            *((Q, axis) for axis in AXES),
+        )
     ],
     *[Call.of("quantile", X, Q, 2, method) for method in (*METHODS, *STEPPING)],
     *[Call.of(name, X, 0.3, 1, "linear", True) for name in ("quantile", "nanquantile")],
