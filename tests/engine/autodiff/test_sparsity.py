@@ -15,7 +15,7 @@ from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.tape import ArrayType
 
 from tests.engine.autodiff.interpreted import Interpreted
-from tests.engine.ops.sampled import FAMILIES
+from tests.engine.ops.sampled import FAMILIES, some_of_each
 
 RNG = np.random.default_rng(5)
 
@@ -41,7 +41,8 @@ def pattern_and_matrix(recording, value):
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("order", [1, 2])
 def test_no_nonzero_of_any_operation_is_missed(family, order):
-    for call in FAMILIES[family]:
+    calls = FAMILIES[family] if order == 1 else some_of_each(FAMILIES[family])
+    for call in calls:
         b, inputs, outputs = trace(lambda b, *xs, call=call: call.record(b, *xs), call.values)
         sources = [x for x in inputs if x.type.differentiable and x.type.size]
         targets = [y for y in outputs if y.type.differentiable]

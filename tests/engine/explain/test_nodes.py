@@ -75,10 +75,11 @@ def test_values_and_adjoints_are_those_of_queries_of_one_node(text, values, whol
         assert refusal(nodes_of, text, values, exact=True) == error
         return
     compared = 0
-    for name, node in named(nodes_of(text, values)).items():
+    nodes = named(nodes_of(text, values))
+    every = answer(text, values, kind="evaluate", outputs=[*nodes]).value
+    for (name, node), known in zip(nodes.items(), every, strict=True):
         alone = answer(text, values, sources=[name])
         shown: Any = node.value
-        known = answer(text, values, kind="evaluate", outputs=[name]).value[0]
         if any(notice.code == "rebound" for notice in alone.warnings) and node.op.name == "input":
             continue  # a variable whose name means something else at the end
         if name in alone.updates or not np.array_equal(known, shown, equal_nan=True):

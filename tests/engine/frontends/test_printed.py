@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-from contextlib import suppress
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
 
@@ -19,27 +18,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.effort import examples
+from tests.engine.written import programs_of, texts_of
 
 ROOT = Path(__file__).parents[3]
 
 
-def programs_of_the_project() -> list[Program]:
+def programs_of_the_project() -> Mapping[str, Program]:
     """All that is a program among the texts of tests, benchmarks, examples and documentation."""
-    texts: set[str] = set()
-    for folder in ("tests", "benchmarks", "examples"):
-        for file in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    texts.add(node.value)
+    folders = ("tests", "benchmarks", "examples")
+    texts = texts_of(file for folder in folders for file in (ROOT / folder).rglob("*.py"))
     for file in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]:
         page = file.read_text(encoding="utf-8")
         texts.update(re.findall(r"```\w*\n(.*?)```", page, re.DOTALL))
         texts.update(re.findall(r"`([^`\n]+)`", page))
-    programs = []
-    for text in texts:
-        with suppress(EngineError):
-            programs.append(parse_text(text))
-    return programs
+    return programs_of(texts)
 
 
 def check(program: Program) -> str:
@@ -56,7 +48,7 @@ def check(program: Program) -> str:
 def test_all_programs_of_the_project():
     programs = programs_of_the_project()
     assert len(programs) > 5000
-    for program in programs:
+    for program in programs.values():
         if not any(node.value == ("in", ()) for node in program.body.nodes):
             check(program)
 
