@@ -44,5 +44,5 @@ def test_threads_that_ask_at_once_get_their_own_answers(threads):
             )
 
     with ThreadPoolExecutor(6) as pool:
-        for _ in pool.map(asked, range(80)):
+        for _ in pool.map(asked, range(40)):
             pass

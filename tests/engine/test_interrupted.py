@@ -18,7 +18,7 @@ from tests.effort import some
 X = {"x": np.array(0.5)}
 LARGE = {"x": np.linspace(0.1, 1, 20_000)}
 LONG = "\n".join(
-    ["y0 = x", *[f"y{i + 1} = sin(y{i}) * cos(y{i // 2}) + {i % 7}*x" for i in range(700)]]
+    ["y0 = x", *[f"y{i + 1} = sin(y{i}) * cos(y{i // 2}) + {i % 7}*x" for i in range(350)]]
 )
 NESTED = "y = x\nfor i in range(40):\n    y = sin(y) + x*i if i % 3 else y*cos(x)\ny = sum(y)"
 SWEPT = "z = x\n" + "\n".join("z = tanh(z)*x + cos(z)" for _ in range(8)) + "\ny = sum(z)"
@@ -116,7 +116,7 @@ def test_questions_about_a_recording_can_be_stopped():
 
     counting = Countdown()
     expected = recorded().call(query).replay(counting)
-    for left in {*range(0, counting.calls, max(counting.calls // 12, 1)), counting.calls - 1}:
+    for left in {*range(0, counting.calls, max(counting.calls // 6, 1)), counting.calls - 1}:
         recording = recorded()
         with pytest.raises(DeadlineExceeded):
             recording.call(query).replay(Countdown(left))

@@ -98,15 +98,16 @@ def test_answers_together_keep_the_promise_of_replays(kind, text, seed, count):
     given = [dict(zip(test_replays.SHAPES, values, strict=True)) for values in drawn]
     calls = Asker().calls(text, given, kind=query, unconnected="zero", **asked)
     compiled, tape = test_replays.compiled(text, query, drawn[0], **asked)
+    wanted = []
+    for inputs in drawn:
+        expected = test_replays.walked(tape, inputs)
+        unsure = test_replays.uncertain(tape, inputs, expected, seed)
+        wanted.append((compiled.answer(expected), compiled.answer(unsure)))
     for _ in range(3):
-        answers = JointCall(calls).answers(go_on)
-        for found, inputs in zip(answers, drawn, strict=True):
-            expected = test_replays.walked(tape, inputs)
-            unsure = test_replays.uncertain(tape, inputs, expected, seed)
+        for found, (right, off) in zip(JointCall(calls).answers(go_on), wanted, strict=True):
             assert found is not None
-            assert outline(found) == outline(compiled.answer(expected))
-            parts = [arrays(x) for x in (found, compiled.answer(expected), compiled.answer(unsure))]
-            for one, other, d in zip(*parts, strict=True):
+            assert outline(found) == outline(right)
+            for one, other, d in zip(arrays(found), arrays(right), arrays(off), strict=True):
                 most = 1e-12 * np.max(np.abs(other), initial=0) + test_replays.MOST_ROUNDINGS * d
                 assert test_replays.distance(one, other) <= most
 

@@ -618,4 +618,4 @@ def test_rule_17_pythons_types_name_dtypes(ask):
     ],
 )
 def test_bombs_are_refused_while_recording(ask_within, text):
-    refused(ask_within(instructions=20_000), text, {"x": 1}, error=EngineError)
+    refused(ask_within(instructions=5_000), text, {"x": 1}, error=EngineError)

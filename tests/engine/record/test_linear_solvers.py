@@ -18,16 +18,23 @@ METHODS = {"cg": POSITIVE, "bicgstab": GENERAL, "gmres": GENERAL}
 FORMS = {"matrix": "A", "function": "lambda v: A @ v", "parts": "lambda v: 2 * v + (A @ v - 2 * v)"}
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("method", METHODS)
+TEXTS = [
+    "sum(SOLVE(A, b)**3)",
+    "y = sum(SOLVE(A, b)**3)\nsum(grad(y, b)**2)",
+    "sum(vmap(lambda b: SOLVE(A, b))(stack([b, 2 * b, b**2]))**3)",
+    "sum(jacobian(lambda b: SOLVE(A, b**2))(b)**2)",
+    "z = b\nfor i in range(120):\n    z = SOLVE(A, z) + b\nsum(z**2)",
+]
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "method", "form"),
     [
-        "sum(SOLVE(A, b)**3)",
-        "y = sum(SOLVE(A, b)**3)\nsum(grad(y, b)**2)",
-        "sum(vmap(lambda b: SOLVE(A, b))(stack([b, 2 * b, b**2]))**3)",
-        "sum(jacobian(lambda b: SOLVE(A, b**2))(b)**2)",
-        "z = b\nfor i in range(120):\n    z = SOLVE(A, z) + b\nsum(z**2)",
+        (text, method, form)
+        for t, text in enumerate(TEXTS)
+        for m, method in enumerate(METHODS)
+        for f, form in enumerate(FORMS)
+        if t == 1 or (t + m + f) % 3 == 0
     ],
 )
 def test_solutions_and_derivatives_are_those_of_solve(ask, text, method, form):

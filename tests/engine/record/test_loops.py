@@ -3,6 +3,7 @@
 import re
 import textwrap
 import tracemalloc
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -442,8 +443,8 @@ def singly(monkeypatch):
     return unroll
 
 
-def call(text, query, vectors=None, **values):
-    engine = Engine()
+def call(text, query, vectors=None, engine=None, **values):
+    engine = engine or Engine()
     given = {name: Leaf(np.asarray(value)) for name, value in values.items()}
     return engine.call(engine.parse(text), given, query, vectors)
 
@@ -459,8 +460,12 @@ def same(got, want):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("kind", QUERIES)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [(name, kind) for name in PROGRAMS for kind in ("gradient", "hessian")]
+    # Along directions, each program in one of the ways there are.
+    + list(zip(PROGRAMS, cycle(("forward", "jvp", "hvp")), strict=False)),
+)
 def test_a_loop_gives_what_its_passes_give(at_once, singly, name, kind):
     query, vectors = QUERIES[kind]
     made = call(PROGRAMS[name], query, vectors, x=1.3, w=0.8, V=V)
@@ -478,9 +483,9 @@ def test_examples_each_go_their_way(at_once, name, kind):
     points = {"x": np.array([1.3, 0.7, 1.0, 0.2]), "w": np.array([0.8, 1.1, 0.9, 0.95])}
     query = Query(kind, sources=["x", "w"], batch={"x": 0, "w": 0})
     got = numbers(call(PROGRAMS[name], query, V=V, **points).replay(nothing))
-    alone = Query(kind, sources=["x", "w"])
+    alone, engine = Query(kind, sources=["x", "w"]), Engine()
     each = [
-        numbers(call(PROGRAMS[name], alone, x=x, w=w, V=V).replay(nothing))
+        numbers(call(PROGRAMS[name], alone, engine=engine, x=x, w=w, V=V).replay(nothing))
         for x, w in zip(*points.values(), strict=True)
     ]
     same(got, [np.stack(column) for column in zip(*each, strict=True)])
@@ -810,14 +815,14 @@ def f(y):
 def f(y):
   k = 0
   while y < 600:
-    y = y * (1 + 0.001 * w)
+    y = y * (1 + 0.004 * w)
     k = k + 1
   return y * k
 """,
     "break": """
 def f(y):
   for i in range(3000):
-    y = y * (1 + 0.001 * w)
+    y = y * (1 + 0.01 * w)
     if y > 4:
       break
   return y * i
@@ -833,7 +838,7 @@ def f(y):
     "ret": """
 def f(y):
   for i in range(3000):
-    y = y * (1 + 0.001 * w)
+    y = y * (1 + 0.01 * w)
     if y > 4:
       return y * y
   return y
@@ -868,8 +873,15 @@ def f(y):
 }
 
 
-@pytest.mark.parametrize("kind", ["gradient", "hessian", "batch"])
-@pytest.mark.parametrize("name", LONG)
+#: One of each form of loop.
+TWICE = ("1500", "while", "break", "rowsbreak", "scan", "branch")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [(name, kind) for name in LONG for kind in ("gradient", "batch")]
+    + [(name, "hessian") for name in TWICE],
+)
 def test_loops_in_segments_give_the_same(name, kind):
     rows = np.random.default_rng(0).normal(size=(100, 3)) * 0.3
     given = {"x": np.array(0.7), "w": np.array(1.1), "V": rows}

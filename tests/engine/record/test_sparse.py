@@ -93,7 +93,7 @@ LOOPS = {
         None,
     ),
     "loops": (
-        "y = x\nfor i in range(100):\n  for j in range(100):\n    y = y + 1e-6 * y**2\ny",
+        "y = x\nfor i in range(30):\n  for j in range(30):\n    y = y + 1e-6 * y**2\ny",
         6,
         6,
     ),

@@ -74,19 +74,13 @@ def test_steps_are_those_of_the_formulas(run, values, method, options, step):
     assert found.gradient_norm == pytest.approx(np.abs(gradient(w, b)).max())
 
 
-@pytest.mark.thorough
 def test_adam_is_that_of_torch(run, values):
-    torch = pytest.importorskip("torch")
-    w, b = (torch.tensor(START[name], dtype=torch.float64, requires_grad=True) for name in "wb")
-    optimizer = torch.optim.Adam([w, b], lr=0.1)
-    for _ in range(50):
-        optimizer.zero_grad()
-        ((torch.tensor(X) @ w + b - torch.tensor(Y)) ** 2).mean().backward()
-        optimizer.step()
+    """PyTorch 2.13 after 50 times ``mean((X @ w + b - Y)**2).backward()`` and ``Adam.step()``."""
     options = {"learning_rate": 0.1, "maxiter": 50}
     found = run("minimize", LOSS, values, "adam", ["w", "b"], options=options)
-    np.testing.assert_allclose(found.solution[0], w.detach().numpy(), rtol=1e-9)
-    np.testing.assert_allclose(found.solution[1], b.detach().numpy(), rtol=1e-9)
+    w = [-0.033008805118339535, -0.3129473394689984, -0.34639923870174333]
+    np.testing.assert_allclose(found.solution[0], w, rtol=1e-9)
+    np.testing.assert_allclose(found.solution[1], -0.09163553378402084, rtol=1e-9)
 
 
 def test_each_epoch_takes_every_row_once(run, values):
