@@ -4,6 +4,7 @@ import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from inspect import Parameter, Signature
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -53,6 +54,10 @@ def ufunc(name: str, types: str, compute: Any) -> Any:
     """A ufunc with these loops alone."""
     loops = [(t.split("->")[0], t.split("->")[1]) for t in types.split()]
 
+    @cache
+    def chosen(*kinds: Any) -> str | None:
+        return next((o for i, o in loops if all(map(_fits, kinds, i))), None)
+
     def call(*args: Any, out: Any = None, dtype: Any = None) -> Any:
         count = len(loops[0][0])
         if len(args) > count:
@@ -67,7 +72,7 @@ def ufunc(name: str, types: str, compute: Any) -> Any:
             else np.result_type(x)
             for x in given
         ]
-        loop = next((o for i, o in loops if all(map(_fits, kinds, i))), None)
+        loop = chosen(*kinds)
         if loop is None:
             raise TypeError(f"{name} has no loop for {kinds}")
         if compute is None:

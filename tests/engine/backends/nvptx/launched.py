@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from gradwire_engine.ops.constants import GuardFailed
 from gradwire_engine.tape import Tape
 
 from tests.engine.backends.nvptx.simt.program import Program
+
+_program = lru_cache(512)(Program)
 
 
 def go_on() -> None:
@@ -55,8 +58,7 @@ def launched(kernel: GpuKernel, operands: Sequence[Any]) -> tuple[Any, ...]:
                     *launch.numbers,
                     *([turn] if launch.counted else []),
                 ]
-                code = Program(launch.text)
-                code.launch("kernel", launch.blocks, launch.threads, arguments)
+                _program(launch.text).launch("kernel", launch.blocks, launch.threads, arguments)
     if any(flat[number][0] for number in form.faults):
         raise IndexError
     if any(flat[number][0] == FAILED for number in form.statuses):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -31,7 +31,7 @@ class Active:
     def of(self, register: Array) -> Array:
         """What they have in a register."""
         if len(register) == len(self.lanes):
-            return register[self.threads]
+            return register if len(self.threads) == len(register) else register[self.threads]
         return np.broadcast_to(register, (len(self.threads), *register.shape[1:]))
 
     def spread(self, values: Array) -> Array:
@@ -56,21 +56,27 @@ class Machine:
     def __init__(self, grid: tuple[int, ...], block: tuple[int, ...]) -> None:
         self.block_threads = int(np.prod(block))
         self.threads = int(np.prod(grid)) * self.block_threads
-        number = np.arange(self.threads)
-        self.block, within = number // self.block_threads, number % self.block_threads
-        self.lane = (within % 32).astype(np.int32)
         self.epoch = np.zeros(self.threads, np.int64)
         self.steps_left = 0
         self.memory: Memory
-        self.registers = {"laneid": self.lane, "warpsize": np.array([32], np.int32)}
-        for axis, blocks, threads in zip("xyz", grid, block, strict=True):
-            self.registers[f"nctaid.{axis}"] = np.array([blocks], np.int32)
-            self.registers[f"ntid.{axis}"] = np.array([threads], np.int32)
-        for kind, left, sizes in (("ctaid", self.block, grid), ("tid", within, block)):
-            step = 1
-            for axis, size in zip("xyz", sizes, strict=True):
-                self.registers[f"{kind}.{axis}"] = (left // step % size).astype(np.int32)
-                step *= size
+        self.block, self.registers = _registers(grid, block)
+        self.lane = self.registers["laneid"]
+
+
+@lru_cache(64)
+def _registers(grid: tuple[int, ...], block: tuple[int, ...]) -> tuple[Array, dict[str, Array]]:
+    """The block of each thread, and the registers that are read alone."""
+    of_block, within = np.divmod(np.arange(int(np.prod(grid + block))), int(np.prod(block)))
+    found = {"laneid": (within % 32).astype(np.int32), "warpsize": np.array([32], np.int32)}
+    for axis, blocks, threads in zip("xyz", grid, block, strict=True):
+        found[f"nctaid.{axis}"] = np.array([blocks], np.int32)
+        found[f"ntid.{axis}"] = np.array([threads], np.int32)
+    for kind, number, sizes in (("ctaid", of_block, grid), ("tid", within, block)):
+        for axis, place in zip("zyx", np.unravel_index(number, sizes[::-1]), strict=True):
+            found[f"{kind}.{axis}"] = place.astype(np.int32)
+    for each in (of_block, *found.values()):
+        each.flags.writeable = False
+    return of_block, found
 
 
 class Frame:

@@ -68,7 +68,7 @@ def call(function: Function, arguments: list[Array], machine: Machine, active: A
             _pass_barrier(frame)
             continue
         lanes = frame.at == current
-        now = entered if np.array_equal(lanes, entered.lanes) else Active(lanes, whole=False)
+        now = entered if (lanes == entered.lanes).all() else Active(lanes, whole=False)
         machine.steps_left -= 1
         if machine.steps_left < 0:
             raise Endless("too many steps")

@@ -15,15 +15,18 @@ import numpy as np
 from tests.engine.backends.nvptx.simt.types import Array
 
 LOOP = """
-define void @fused(ptr %x, ptr %y, ptr %z, ptr %to, i64 %n) {
+define void @fused(ptr %x, ptr %y, ptr %z, ptr %to, i64 %sx, i64 %sy, i64 %sz, i64 %n) {
 entry:
   %any = icmp sgt i64 %n, 0
   br i1 %any, label %loop, label %end
 loop:
   %i = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %px = getelementptr TYPE, ptr %x, i64 %i
-  %py = getelementptr TYPE, ptr %y, i64 %i
-  %pz = getelementptr TYPE, ptr %z, i64 %i
+  %ix = mul i64 %i, %sx
+  %iy = mul i64 %i, %sy
+  %iz = mul i64 %i, %sz
+  %px = getelementptr TYPE, ptr %x, i64 %ix
+  %py = getelementptr TYPE, ptr %y, i64 %iy
+  %pz = getelementptr TYPE, ptr %z, i64 %iz
   %pt = getelementptr TYPE, ptr %to, i64 %i
   %vx = load TYPE, ptr %px
   %vy = load TYPE, ptr %py
@@ -50,7 +53,7 @@ def _loop(type: str, bits: str) -> tuple[Callable[..., None], llvm.ExecutionEngi
     module = llvm.parse_assembly(LOOP.replace("TYPE", type).replace("BITS", bits))
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
-    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64)
+    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 4)
     return kind(engine.get_function_address("fused")), engine
 
 
@@ -59,9 +62,13 @@ def fused(x: Array, y: Array, z: Array) -> Array:
     dtype = x.dtype
     if dtype == np.float16:
         return np.asarray(fused(*(one.astype(np.float64) for one in (x, y, z))).astype(dtype))
-    shape = np.broadcast_shapes(x.shape, y.shape, z.shape)
-    operands = [np.ascontiguousarray(np.broadcast_to(one, shape)) for one in (x, y, z)]
-    result = np.empty(shape, dtype)
+    operands = [np.ascontiguousarray(one) for one in (x, y, z)]
+    result = np.empty_like(max(operands, key=np.size))
+    if any(one.size not in (1, result.size) for one in operands):  # vectors, some of all threads
+        shape = np.broadcast_shapes(x.shape, y.shape, z.shape)
+        operands = [np.ascontiguousarray(np.broadcast_to(one, shape)) for one in operands]
+        result = np.empty(shape, dtype)
+    strides = [int(one.size > 1) for one in operands]
     call, _ = _loop(*{"f": ("float", "32"), "d": ("double", "64")}[dtype.char])
-    call(*(one.ctypes.data for one in (*operands, result)), result.size)
+    call(*[one.ctypes.data for one in (*operands, result)], *strides, result.size)
     return result

@@ -126,13 +126,22 @@ class Memory:
     def located(self, kind: Kind, site: Site, address: Array, threads: Array) -> Array:
         """Where in ``view(site.type)`` each of the threads may do what it does."""
         type, align, space = site
+        size, item = type.size, type.dtype.itemsize
+        number = int(address[0]) + (1 << SHIFT - 1) >> SHIFT
+        offsets = address - (number << SHIFT)
+        if self._is_right(kind, site, number, offsets):
+            at = offsets + self._starts[number]
+            if stride := self._thread_strides[number]:
+                at += stride * threads
+            if stride := self._block_strides[number]:
+                at += stride * self._block[threads]
+            if self._races is not None:
+                self._watch(kind, at, size, (np.array([number]), offsets, threads))
+            return _places(at, size, item)
         numbers = address + (1 << SHIFT - 1) >> SHIFT
         offsets = address - (numbers << SHIFT)
-        if (numbers == numbers[0]).all():
-            numbers = numbers[:1]
         known = (numbers >= 0) & (numbers < len(self._sizes))
         numbers = np.where(known, numbers, 0)
-        size = type.size
         self._check(
             known & (offsets >= 0) & (offsets + size <= self._sizes[numbers]),
             OutOfBounds,
@@ -156,10 +165,20 @@ class Memory:
         at += self._block_strides[numbers] * self._block[threads]
         if self._races is not None:
             self._watch(kind, at, size, (numbers, offsets, threads))
-        item = type.dtype.itemsize
-        if size == item:
-            return np.asarray(at // item)
-        return np.asarray((at // item)[:, None] + np.arange(size // item))
+        return _places(at, size, item)
+
+    def _is_right(self, kind: Kind, site: Site, number: int, offsets: Array) -> bool:
+        """Whether all accesses are of one allocation, and allowed."""
+        if not 0 <= number < len(self._allocations):
+            return False
+        one, (type, align, space) = self._allocations[number], site
+        return bool(
+            (one.writable or kind == "read")
+            and space in (0, one.space)
+            and offsets.min() >= 0
+            and offsets.max() + type.size <= one.size
+            and not (offsets & align - 1).any()
+        )
 
     def _watch(self, kind: Kind, at: Array, size: int, where: tuple[Array, Array, Array]) -> None:
         numbers, offsets, threads = where
@@ -198,6 +217,12 @@ def _elements(allocations: list[Allocation]) -> Array:
         if one.within:
             least[one.within[0]] = min(one.element, least.get(one.within[0], one.element))
     return np.array([least[one.within[0]] if one.within else one.element for one in allocations])
+
+
+def _places(at: Array, size: int, item: int) -> Array:
+    """Where bytes are as elements, of a vector all of its own."""
+    first = np.asarray(at // item)
+    return first if size == item else first[:, None] + np.arange(size // item)
 
 
 def _rounded(size: int, to: int = PAGE) -> int:

@@ -8,6 +8,7 @@ know, is held as its 16 bits.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,12 @@ NATIVE = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 class Type:
     """A first-class type."""
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of one element in a register."""
         raise NotImplementedError(f"values of type {self}")
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many bytes it takes in memory."""
         if self.dtype.kind in "bO":
@@ -64,7 +65,7 @@ class Integer(Type):
 
     bits: int
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         return np.dtype(NATIVE.get(self.bits, np.object_))
 
@@ -94,7 +95,7 @@ class Float(Type):
 
     name: str
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         return np.dtype({"half": np.float16, "float": np.float32, "double": np.float64}[self.name])
 
@@ -107,7 +108,7 @@ class Float(Type):
 class BFloat(Float):
     """``bfloat``: the upper half of a ``float``."""
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         return np.dtype(np.uint16)
 
@@ -131,7 +132,7 @@ class Pointer(Type):
 
     space: int = 0
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         return np.dtype(np.int64)
 
@@ -143,11 +144,11 @@ class Vector(Type):
     count: int
     element: Type
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         return self.element.dtype
 
-    @property
+    @cached_property
     def size(self) -> int:
         return self.count * self.element.size
 
@@ -176,7 +177,7 @@ class Sequence(Type):
     count: int
     element: Type
 
-    @property
+    @cached_property
     def size(self) -> int:
         return self.count * self.element.size
 
