@@ -24,15 +24,16 @@ MODULES = [
 
 
 @cache
-def parsed(name: str) -> ast.Module:
-    return ast.parse((ENGINE / name).read_text(encoding="utf-8"))
+def nodes(name: str) -> list[ast.AST]:
+    """All that a module consists of."""
+    return [*ast.walk(ast.parse((ENGINE / name).read_text(encoding="utf-8")))]
 
 
-def attributes(tree: ast.Module, of: str) -> set[str]:
-    """The attributes that are read of a name."""
+def attributes(name: str, of: str) -> set[str]:
+    """The attributes that a module reads of a name."""
     return {
         node.attr
-        for node in ast.walk(tree)
+        for node in nodes(name)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
         if node.value.id == of
     }
@@ -42,7 +43,7 @@ def attributes(tree: ast.Module, of: str) -> set[str]:
 def test_only_backends_call_kernels() -> None:
     """An operation's own kernel may be made of others of its class."""
     for name in MODULES:
-        calls = [node.func for node in ast.walk(parsed(name)) if isinstance(node, ast.Call)]
+        calls = [node.func for node in nodes(name) if isinstance(node, ast.Call)]
         called = [f.value for f in calls if isinstance(f, ast.Attribute) and f.attr == "kernel"]
         assert {ast.unparse(of) for of in called} <= {"self", "super()"}, name
 
@@ -52,17 +53,17 @@ def test_only_backends_look_into_numpy() -> None:
     for name in MODULES:
         taken = {
             alias.name if isinstance(node, ast.Import) else f"{node.module}"
-            for node in ast.walk(parsed(name))
+            for node in nodes(name)
             if isinstance(node, ast.Import | ast.ImportFrom)
             for alias in node.names
         }
         parts = {module for module in taken if module.split(".")[0] == "numpy"}
         assert parts <= {"numpy", "numpy.typing"}, name
-        read = attributes(parsed(name), "np")
+        read = attributes(name, "np")
         assert read.isdisjoint({"lib", "core", "_core", "show_config", "seterr"}), name
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if name.startswith("optimize/")])
 def test_the_optimiser_computes_with_constants_alone(name: str) -> None:
     further = INDICES if name.startswith("optimize/index_") else set()
-    assert attributes(parsed(name), "np") <= HOST | further
+    assert attributes(name, "np") <= HOST | further

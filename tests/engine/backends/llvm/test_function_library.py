@@ -38,8 +38,7 @@ from tests.engine.backends.llvm.gpu_code import ptx
 INEXACT = re.compile(r"(mul|add|sub)\.f(32|64)|ftz|approx|full|div\.f|sqrt\.f")
 
 
-@pytest.mark.parametrize("processor", ["sm_80", "sm_90"])
-@pytest.mark.parametrize("form", [DOUBLES, SINGLES], ids=lambda form: form.element)
+@pytest.mark.parametrize(("form", "processor"), [(DOUBLES, "sm_80"), (SINGLES, "sm_90")])
 def test_gpus_need_no_other_library(form, processor):
     code = ptx(library(form), processor)
     assert ".extern" not in code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,21 @@ from tests.engine.kernels.tapes import (
 SIZES = [POOLED_BYTES // 8 + k for k in (-8, -1, 0, 1, 7, 8, 13)]
 
 
+@cache
+def negated_twice(size: int, dtype: str) -> Any:
+    w = Writer()
+    y = apply("negative", w.input(np.ones(size, dtype)))
+    return native(w.tape(apply("add", y, y)))
+
+
+@cache
+def products(shape: tuple[int, ...]) -> Any:
+    """Of rows, and what these come to along the first axis and the last."""
+    w = Writer()
+    z = apply("multiply", apply("negative", w.input(np.ones(shape))), w.input(np.ones(shape[-1])))
+    return native(w.tape(z, Sum((0,))(z), Max((len(shape) - 1,))(z)))
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "complex64"])
 @pytest.mark.parametrize("n", SIZES)
 @examples(40)
@@ -42,14 +57,10 @@ SIZES = [POOLED_BYTES // 8 + k for k in (-8, -1, 0, 1, 7, 8, 13)]
 def test_kernels_tell_whether_results_are_finite(dtype, n, data):
     size = n * 8 // np.dtype(dtype).itemsize
     places = st.sampled_from([0, 1, 7, 8, *range(size - 9, size)]) | st.integers(0, size - 1)
-    w = Writer()
-    x = np.ones(size, dtype)
+    x, run = np.ones(size, dtype), negated_twice(size, dtype)
     for _ in range(data.draw(st.integers(0, 2))):
         x[data.draw(places)] = data.draw(st.sampled_from([np.nan, np.inf, -np.inf, 1e30]))
-    y = apply("negative", w.input(x))
-    tape = w.tape(apply("add", y, y))
-    run = native(tape)
-    replayed = run.replay(w.inputs, go_on)
+    replayed = run.replay([x], go_on)
     assert kernels(run)
     assert kernels(run)[0].checked == {0}
     assert replayed.finite == bool(np.isfinite(x).all())
@@ -60,15 +71,11 @@ def test_kernels_tell_whether_results_are_finite(dtype, n, data):
 @examples(30)
 @given(data=st.data())
 def test_finiteness_of_arrays_with_several_axes(shape, data):
-    w = Writer()
-    x = np.ones(shape)
+    x, run = np.ones(shape), products(shape)
     whole = data.draw(st.booleans())
     if not whole:
         x.flat[data.draw(st.integers(0, x.size - 1))] = np.nan
-    columns = w.input(np.ones(shape[-1]))
-    z = apply("multiply", apply("negative", w.input(x)), columns)
-    run = native(w.tape(z, Sum((0,))(z), Max((len(shape) - 1,))(z)))
-    replayed = run.replay(w.inputs, go_on)
+    replayed = run.replay([x, np.ones(shape[-1])], go_on)
     assert replayed.finite == whole
     assert 0 in kernels(run)[0].checked
 
@@ -167,14 +174,14 @@ ALONE = ("columns",)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("place", [0, 7, N - 1, 2 * N + 5, 3 * N - 1])
-def test_threads_tell_of_what_is_not_finite(place, value):
-    x = np.zeros((3, N))
-    x.flat[place] = value
-    leaves = {"x": Leaf(x), "r": Leaf(np.ones(N))}
+def test_threads_tell_of_what_is_not_finite(value):
     engine = Engine(Limits(threads=2), backend=NativeBackend())
-    call = engine.call(engine.parse("[x * r + r, max(x * r)]"), leaves, Query("evaluate"))
-    for _ in range(2):
+    program = engine.parse("[x * r + r, max(x * r)]")
+    for place in (0, 0, 7, N - 1, 2 * N + 5, 3 * N - 1):
+        x = np.zeros((3, N))
+        x.flat[place] = value
+        leaves = {"x": Leaf(x), "r": Leaf(np.ones(N))}
+        call = engine.call(program, leaves, Query("evaluate"))
         answer = call.replay(go_on)
         assert "forward" in answer.nonfinite
         np.testing.assert_array_equal(answer.value[0], x + 1)
