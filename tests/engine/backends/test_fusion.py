@@ -12,8 +12,8 @@ from gradwire_engine.errors import DeadlineExceeded
 
 from tests.engine.conftest import Asker
 
-pytestmark = pytest.mark.usefixtures("processor")
-
+#: Where there are many angles.
+EACH_PROCESSOR = pytest.mark.usefixtures("processor")
 PROGRAMS = [
     "sum(sin(v) * exp(-v * v) + tanh(v))",
     "sum(tanh(m) * w) + sum(m * k)",
@@ -139,6 +139,7 @@ def test_what_needs_a_whole_sum_is_swept_after_it(ask, monkeypatch):
     assert len(swept(run)) == 2
 
 
+@EACH_PROCESSOR
 def test_very_large_arrays_are_swept_at_once(ask):
     x = {"x": Leaf(np.linspace(-1, 1, 1_000_000))}
     call = ask.engine.call(ask.engine.parse("sum(sin(x) * x)"), x, Query("gradient"))
@@ -146,6 +147,7 @@ def test_very_large_arrays_are_swept_at_once(ask):
     assert len(swept(call.entry.paths[0].executable)) == 1
 
 
+@EACH_PROCESSOR
 def test_a_walk_goes_on_as_it_began_when_another_groups_what_it_walks(ask):
     x = np.linspace(-1, 1, 100_000)
     text = "y = sin(x) * x + tanh(x)\nz = y * exp(-y) + x\nsum(z * tanh(z) * y)"
@@ -175,11 +177,13 @@ def test_small_arrays_are_not_swept(ask):
     assert run.replayed is run.tape
 
 
+@EACH_PROCESSOR
 def test_an_exact_replay_is_not_swept(ask):
     _, run = executable(ask, "sum(sin(x) * x)", {"x": Leaf(np.ones(100_000))}, exact=True)
     assert run.replayed is run.tape
 
 
+@EACH_PROCESSOR
 def test_a_sweep_ends_when_the_deadline_has_passed(ask):
     call, run = executable(ask, "sum(sin(x) * exp(x))", {"x": Leaf(np.ones(1_000_000))})
     polls = 0
@@ -214,9 +218,8 @@ def test_an_answer_keeps_its_memory(ask):
 
 
 @pytest.mark.parametrize("text", PROGRAMS)
-@pytest.mark.parametrize("threads", [3])
-def test_threads_share_the_blocks(small, threads, text):
-    ask = Asker(Limits(threads=threads))
+def test_threads_share_the_blocks(small, text):
+    ask = Asker(Limits(threads=3))
     for found, expected in compared(ask, text, variables()):
         np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
 
@@ -228,6 +231,7 @@ def test_threads_give_what_one_gives_where_slices_overlap():
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@EACH_PROCESSOR
 def test_a_deadline_ends_all_threads():
     ask = Asker(Limits(threads=3))
     call, run = executable(ask, "sum(sin(x) * exp(x))", {"x": Leaf(np.ones(1_000_000))})
@@ -245,10 +249,9 @@ def test_a_deadline_ends_all_threads():
     )
 
 
-@pytest.mark.parametrize("at", [0, 3, 4, 7, 16_383, 16_384, 99_996, 99_999])
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("text", ["sum(1 / x)", "sum(x[4:] / x[:-4] + x[:-4])", "sum(1 / m)"])
-def test_what_is_not_finite_is_found_wherever_it_is(monkeypatch, text, threads, at):
+def test_what_is_not_finite_is_found_wherever_it_is(monkeypatch, text, threads):
     monkeypatch.setattr(fusion, "LEAST_SPARED", 1)
     monkeypatch.setattr(fusion, "LEAST_SHARE", 0)
     monkeypatch.setattr(sweeps, "BLOCK_BYTES", 1 << 18)
@@ -256,7 +259,8 @@ def test_what_is_not_finite_is_found_wherever_it_is(monkeypatch, text, threads, 
     ask = Asker(Limits(threads=threads))
     x = np.linspace(1, 2, 100_000)
     name = "m" if "m" in text.replace("sum", "") else "x"
-    for value in (x, np.where(np.arange(100_000) == at, 0, x)):
+    for at in (None, 0, 3, 4, 7, 16_383, 16_384, 99_996, 99_999):
+        value = x if at is None else np.where(np.arange(100_000) == at, 0, x)
         shaped = value if name == "x" else value.reshape(100, 1000)
         call, run = executable(ask, text, {name: Leaf(shaped)})
         assert len(swept(run)) == 1
