@@ -34,7 +34,9 @@ W.flags.writeable = False
 #: Two graphs, with what the host computes between them.
 TEXT = "a = tanh(x @ w)\nb = sort(a, axis=0)\nc = dawsn(b)\n[tanh(c @ w) + b, b, c, x]"
 #: Replays that went before: by launches, also when a constant comes again; then with graphs.
-TURNS = [0, 1, 2, 3]
+TURNS = range(4)
+#: How many allocations are refused.
+MANY = {"a little": 2, "from then on": 1 << 30}
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -114,12 +116,14 @@ def is_free(backend: Any) -> bool:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("stay", [False, True])
-@pytest.mark.parametrize("many", [2, 1 << 30], ids=["a little", "from then on"])
+@pytest.mark.parametrize("named", MANY)
 @pytest.mark.parametrize("turns", TURNS)
-def test_memory_that_runs_out(turns, many, stay):
-    """The answer is right, or the error says it; later ones are right, and nothing is held."""
-    refused = 0
+def test_memory_that_runs_out(turns, named):
+    """The answer is right, or the error says it; later ones are right, and nothing is held.
+
+    Where outputs stay on the device alternates, so that each pair of conditions is tried.
+    """
+    many, stay, refused = MANY[named], turns % 2 == [*MANY].index(named), 0
     with opened("simulated", stay=stay) as backend:
         pool, alive = backend.device.pool, Replays(backend)  # which keeps what is compiled
         alive(0)

@@ -244,7 +244,7 @@ class Inputs:
     stay=st.booleans(),
     rng=st.randoms(use_true_random=False),
 )
-@examples(60)
+@examples(80)
 def test_whatever_happens_the_numbers_are_right(
     chosen, outputs, places, events, per_graph, stay, rng
 ):
