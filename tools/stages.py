@@ -53,8 +53,7 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
         Stage("containers", ("tests/containers",), needs=("podman", "buildah", "mmdebstrap")),
         Stage("fleets", ("tests/fleet",), but=(_TRAINING[0],)),
         _engine("operations", "ops"),
-        Stage("GPU on the CPU: backend", _GPU[:1]),
-        Stage("GPU on the CPU: launches", _GPU[1:]),
+        Stage("GPU on the CPU", _GPU),
         _engine("machine code", "backends", but=_GPU),
         _engine("recording", "record"),
         _engine("kernels and passes", "kernels optimize dataflow sharding explain"),
@@ -97,7 +96,7 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
             endings=(".py", ".pyi", ".gw", "pyproject.toml", "Makefile"),
         ),
         Stage(
-            "fuzzing", ("fuzz",), command=("make", "--no-print-directory", "fuzz", "FUZZ_SECONDS=2")
+            "fuzzing", ("fuzz",), command=("make", "--no-print-directory", "fuzz", "FUZZ_SECONDS=1")
         ),
     ]
 
