@@ -109,12 +109,12 @@ def _engine(name: str, folders: str, but: Sequence[str] = ()) -> Stage:
 def _backends() -> list[Stage]:
     """The tests that reach code which only the other backends have."""
     return [
-        Stage("reference backend", ("tests/engine/recorded",), options=("--backend=reference",)),
         Stage(
-            "native backend",
+            f"{name} backend",
             ("tests/engine/recorded",),
-            options=("--backend=native", "--effort=quick"),
-        ),
+            options=(f"--backend={name}", "--effort=quick"),
+        )
+        for name in ("reference", "native")
     ]
 
 
