@@ -159,7 +159,7 @@ def has_route() -> bool:
 
 async def main(folder: Path, binary: str | None) -> None:
     """Serve, compute, crawl and browse; print the result."""
-    async with replica(folder, apart=True) as alone:
+    async with replica(folder) as alone:
         async with alone.client() as client:
             asked = {"program": "y = sum(x**2)", "variables": {"x": [1, 2]}}
             gradient = await client.post("/v1/gradient", json=asked)

@@ -3,14 +3,15 @@
     python -m tests.fleet.forks
 
 Apart from that, each is a process like any other: with its own environment, log, signals, watchdog
-and worker processes. The program reads what to start, one JSON document a line, and writes its
-process id.
+and worker processes. What these are forked from is itself forked from the replica. The program
+reads what to start, one JSON document a line, and writes its process id.
 """
 
 from __future__ import annotations
 
 import atexit
 import ctypes
+import gc
 import json
 import math
 import os
@@ -21,6 +22,9 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
+from itertools import pairwise
+from multiprocessing import util
 from pathlib import Path
 from typing import NoReturn
 
@@ -97,7 +101,13 @@ def _serve() -> None:
     """Start what is asked for, until there are no more questions."""
     import gradwire_service.__main__
     import gradwire_service.serving  # noqa: F401 - so that nobody else has to
+    from gradwire_service.workers.forking import _COMPILER, _WORKERS
 
+    for name in (*_WORKERS[1:], _COMPILER):  # the first is for the fork server alone
+        import_module(name)
+    gc.collect()
+    gc.freeze()  # or each replica would go through it, and copy the pages that it is on
+    vars(util)["spawnv_passfds"] = _spawned
     for line in sys.stdin:
         asked = json.loads(line)
         reading, writing = os.pipe()
@@ -140,6 +150,28 @@ def _become(arguments: list[str], environment: dict[str, str], log: str) -> NoRe
         with suppress(OSError, ValueError):
             sys.stdout.flush()
             sys.stderr.flush()
+        os._exit(status)
+
+
+def _spawned(_: str, arguments: Sequence[str], passed: Sequence[int]) -> int:
+    """Run a program of multiprocessing's, such as its fork server, in a process that is forked.
+
+    In place of ``multiprocessing.util.spawnv_passfds``, which starts another Python for it.
+    """
+    if pid := os.fork():
+        return pid
+    status = 1
+    try:
+        most = os.sysconf("SC_OPEN_MAX")
+        for low, high in pairwise([2, *sorted({*passed} - {0, 1, 2}), most]):
+            os.closerange(low + 1, high)
+        exec(arguments[-1], {})
+        status = 0
+    except SystemExit as ended:
+        status = int(bool(ended.code))
+    except BaseException:  # noqa: BLE001 - as Python itself does on exit
+        sys.excepthook(*sys.exc_info())
+    finally:
         os._exit(status)
 
 

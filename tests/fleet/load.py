@@ -204,9 +204,10 @@ async def closed(
     patience: float | None = None,
     seed: int = 0,
     until: asyncio.Event | None = None,
+    pause: float = 0.0,
     into: Answers | None = None,
 ) -> Answers:
-    """A closed load: clients that each send a request after the previous response.
+    """A closed load: clients that each send a request after the previous response and a pause.
 
     They run for ``seconds``, ``each`` times, or ``until`` an event. Their responses are added
     ``into`` the answers, as they come.
@@ -226,6 +227,8 @@ async def closed(
         ):
             times += 1
             answers.all.append(await connection.ask(choose.choice(asks)))
+            if pause:
+                await asyncio.sleep(pause)
         connection.close()
 
     await asyncio.gather(*(client(number) for number in range(clients)))

@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager, suppress
 from itertools import cycle
 from typing import NamedTuple
 
-PAUSE_SECONDS = 0.002
+PAUSE_SECONDS = 0.01
 #: The time of a request without a response.
 FAILED = 1e9
 

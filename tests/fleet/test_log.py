@@ -12,8 +12,8 @@ from tests.fleet.fleets import Replica
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
-#: Enough requests for their lines to exceed the size of a pipe many times.
-CLIENTS, EACH = 4, 250
+#: Enough requests for their lines to exceed the size of a pipe.
+CLIENTS, EACH = 4, 100
 PIPE_BYTES = 1 << 16
 
 

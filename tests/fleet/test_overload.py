@@ -58,7 +58,7 @@ async def test_many_clients_are_answered_or_refused(alone, tell, work):
     mix = [asks.smooth(10, seed) for seed in range(4)]
     if work == "long":
         mix += [asks.slow(20, seed) for seed in range(4)]
-    loading = load.closed(alone.port, mix, clients=CLIENTS, each=25)
+    loading = load.closed(alone.port, mix, clients=CLIENTS, each=8)
     answers = await observed(alone, loading, tell)
     assert set(answers.failures) <= {"overloaded"}
     assert all(int(answer.retry_after or 0) > 0 for answer in answers.refused)
