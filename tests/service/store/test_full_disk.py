@@ -65,7 +65,7 @@ def use_up(folder):
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("nbytes", "kind"),
-    [(5_000, "tensors"), (100_000, "tensors"), (100_000, "programs"), (1_500_000, "programs")],
+    [(10_000, "tensors"), (100_000, "tensors"), (100_000, "programs"), (1_500_000, "programs")],
 )
 def test_deleting_frees_space_repeatedly(store, nbytes, kind):
     first = filled(store, nbytes, kind)
@@ -81,7 +81,7 @@ def test_deleting_frees_space_repeatedly(store, nbytes, kind):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("nbytes", [5_000, 100_000])
+@pytest.mark.parametrize("nbytes", [10_000, 100_000])
 def test_deleting_a_few_records_frees_space(store, nbytes):
     held = filled(store, nbytes)
     for first, second, third in zip(held[:12:3], held[1:12:3], held[2:12:3], strict=True):
