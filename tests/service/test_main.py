@@ -7,7 +7,6 @@ import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from importlib.util import find_spec
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Event
 from typing import NamedTuple
@@ -17,10 +16,10 @@ import pytest
 from gradwire_service import __version__
 from gradwire_service.__main__ import main
 
+from tests.fleet.forks import Forked, forked
 from tests.fleet.processes import free_port
 from tests.processes import until
 from tests.service.conftest import PATIENT_OPTIONS
-from tests.service.forked import forked
 
 #: Without worker processes, which take a while to start.
 ONE = ("--processes", "0")
@@ -29,19 +28,17 @@ ONE = ("--processes", "0")
 class Started(NamedTuple):
     """A process of the service, a client of it and the file of its log."""
 
-    process: BaseProcess
+    process: Forked
     client: httpx.Client
     log: Path
 
     def send(self, sent):
         """Send it a signal."""
-        assert self.process.pid is not None
-        os.kill(self.process.pid, sent)
+        self.process.send_signal(sent)
 
     def ended(self):
         """Wait until it has ended; gives its status."""
-        self.process.join()
-        return self.process.exitcode
+        return self.process.wait()
 
 
 @pytest.fixture
@@ -52,16 +49,15 @@ def start(tmp_path):
         def start(*options):
             port, log = free_port(), tmp_path / "log"
             arguments = ["serve", "--port", str(port), *PATIENT_OPTIONS, *options]
-            command = "from gradwire_service.__main__ import main; main(arguments)"
-            process = forked(command, log, arguments=arguments)
-            stack.callback(process.join)
+            process = forked(arguments, os.environ, log)
+            stack.callback(process.wait)
             stack.callback(process.kill)
             client = stack.enter_context(
                 httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=None)
             )
 
             def listens():
-                assert process.is_alive(), log.read_text()
+                assert process.poll() is None, log.read_text()
                 try:
                     client.get("/healthz")
                 except httpx.ConnectError:
@@ -167,10 +163,8 @@ def test_forwarded_addresses_are_only_trusted_from_proxies(start, proxies, clien
 def test_a_port_in_use_is_reported_with_a_hint(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         arguments = ["serve", *ONE, "--port", str(taken.getsockname()[1])]
-        command = "from gradwire_service.__main__ import main; main(arguments)"
-        process = forked(command, tmp_path / "log", arguments=arguments)
-        process.join()
-    assert process.exitcode == 2
+        process = forked(arguments, os.environ, tmp_path / "log")
+        assert process.wait() == 2
     told = (tmp_path / "log").read_text()
     assert "address already in use" in told
     assert "choose another port with --port or GRADWIRE_PORT" in told
