@@ -28,8 +28,8 @@ from gradwire_service.work.compilation import (
     is_compiled,
 )
 
+from tests.fleet.fleets import replica
 from tests.processes import until
-from tests.service.forked import forked
 from tests.service.workers.processes import workers
 
 pytest.importorskip("llvmlite")
@@ -235,53 +235,25 @@ def test_what_kernels_of_a_gpu_take_counts():
         Compiler(codes)([Source(ANSWER)], "alice")
 
 
-RESTARTED = """
-import asyncio, re
-import httpx
-from gradwire_service.app import create_app
-from gradwire_service.settings import Settings
-
-async def main(folder, program):
-    patient = {"queue_seconds": 3600, "default_timeout_ms": 3600_000, "max_timeout_ms": 3600_000}
-    settings = Settings(
-        cores=2, processes=2, inline_microseconds=0, code_cache=folder, **patient
-    )
-    app = create_app(settings)
-    document = {"program": program, "variables": {"x": [0.1 * i for i in range(101)]}}
-    async with app.router.lifespan_context(app):
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
-            while True:
-                asked = [client.post("/v1/gradient", json=document) for _ in range(4)]
-                for answer in await asyncio.gather(*asked):
-                    assert answer.status_code == 200, answer.text
-                metrics = (await client.get("/metrics")).text
-                if re.search('gradwire_kernels_total{outcome="(compiled|cached)"} [1-9]', metrics):
-                    break
-                await asyncio.sleep(0.05)
-    print(metrics)
-
-asyncio.run(main(folder, text))
-"""
-
-
 @pytest.mark.thorough
-def test_a_restart_compiles_nothing(tmp_path):
+async def test_a_restart_compiles_nothing(tmp_path):
+    settings = {"processes": 1, "inline_microseconds": 0, "code_cache": tmp_path / "code"}
+    document = {"program": PROGRAM, "variables": {"x": [0.1 * i for i in range(101)]}}
     found = []
-    for run in range(2):
-        written = tmp_path / f"{run}"
-        service = forked(RESTARTED, written, folder=str(tmp_path / "code"), text=PROGRAM)
-        service.join()
-        assert service.exitcode == 0, written.read_text()
-        names = ('kernels_total{outcome="compiled"}', 'kernels_total{outcome="cached"}')
-        lines = dict(line.rsplit(" ", 1) for line in written.read_text().splitlines() if line)
-        values = [float(lines.get(f"gradwire_{name}", 0)) for name in names]
-        found.append([*values, float(lines.get("gradwire_machine_code_seconds_total", 0))])
-    (compiled, _, seconds), again = found
-    assert compiled > 0
-    assert seconds > 0
-    assert again[0] == again[2] == 0
-    assert again[1] > 0
+    for run in "first", "second":
+        (tmp_path / run).mkdir()
+        async with replica(tmp_path / run, **settings) as service, service.client() as client:
+            compiled = cached = 0.0
+            while not compiled + cached:
+                answer = await client.post("/v1/gradient", json=document)
+                assert answer.status_code == 200, answer.text
+                compiled, cached = [
+                    await service.metric("gradwire_kernels_total", outcome=outcome)
+                    for outcome in ("compiled", "cached")
+                ]
+            seconds = await service.metric("gradwire_machine_code_seconds_total")
+        found.append((compiled > 0, cached > 0, seconds > 0))
+    assert found == [(True, False, True), (False, True, False)]
 
 
 @pytest.mark.thorough
