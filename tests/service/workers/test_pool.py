@@ -181,7 +181,7 @@ async def test_running_out_of_memory_in_json_libraries_is_refused(served):
     """A worker with too little memory to read or write JSON is not killed."""
     async with served(processes=1, process_bytes=64 << 20) as client:
         statuses: set[int] = set()
-        for count in range(200_000, 3_200_000, 200_000):
+        for count in range(200_000, 3_200_000, 500_000):
             program = f"x * ones(({count},))"
             request = {"program": program, "variables": {"x": 0.1}}
             written = await client.post("/v1/evaluate", json=request)
@@ -198,7 +198,7 @@ async def test_running_out_of_memory_for_lists_is_refused(served):
     async with served(processes=1, process_bytes=64 << 20) as client:
         for array in "ones((n, 0)) * x", "ones((n, 1)) * x > 3", "ones((n, 1, 1)) * x":
             statuses = []
-            for count in (50_000, 500_000, 5_000_000, 50_000_000):
+            for count in (50_000, 2_000_000, 50_000_000):  # it runs out midway, and at once
                 request = {"program": f"n = {count}\n{array}", "variables": {"x": 1.5}}
                 answer = await client.post("/v1/evaluate", json=request)
                 statuses.append(answer.status_code)
