@@ -9,9 +9,9 @@ from tests.fleet.fleets import NGINX, Nginx, client_of, fleet
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
-X = np.linspace(-1, 1, 500).tolist()
+X = np.linspace(-1, 1, 100).tolist()
 LARGE = {
-    "program": "y = x\nfor i in range(200):\n    y = sin(y) + x * 0.01\nsum(y)",
+    "program": "y = x\nfor i in range(100):\n    y = sin(y) + x * 0.01\nsum(y)",
     "variables": {"x": X},
     "timeout_ms": 600_000,
 }
@@ -22,7 +22,7 @@ SMALL = {"program": "sum(x * x)", "variables": {"x": X}}
 async def running(tmp_path_factory):
     """Two replicas without a GPU and one with, each a process; tests do not end them."""
     folder = tmp_path_factory.mktemp("redirects")
-    async with fleet(folder, 2, gpus=1, cores=1, processes=1, gpu_redirect_flops=500_000) as made:
+    async with fleet(folder, 2, gpus=1, cores=1, processes=1, gpu_redirect_flops=100_000) as made:
         yield made
 
 
