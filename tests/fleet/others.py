@@ -14,7 +14,7 @@ from tests.fleet import asks, load
 
 TENANTS = 8
 #: Requests of each, where no time is given.
-EACH = 40
+EACH = 15
 _ROOT = Path(__file__).parents[2]
 
 

@@ -156,7 +156,9 @@ async def test_clients_with_faulty_connections_leave_nothing_in_use(servers, tel
     async with Chaos(alone.port) as chaos:
         chaos.up, chaos.down = FAULTY_CLIENTS[name]
         enough = asyncio.Event()
-        beside = asyncio.create_task(load.closed(alone.port, mix, clients=1, until=enough))
+        beside = asyncio.create_task(
+            load.closed(alone.port, mix, clients=1, pause=0.05, until=enough)
+        )
         answers = await load.closed(chaos.port, mix, clients=4, each=4, patience=PATIENCE_SECONDS)
         enough.set()
         others = await beside

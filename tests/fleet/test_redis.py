@@ -56,7 +56,7 @@ class Clients:
 
     async def need_nothing(self):
         needed = [asks.smooth(10, 1), asks.slow(3), asks.smooth(20_000, 2)]
-        return await load.closed(self.server.port, needed, clients=2, until=self.ended)
+        return await load.closed(self.server.port, needed, clients=2, pause=0.02, until=self.ended)
 
     async def need_the_store(self):
         """Use records in every way, whether or not it succeeds."""
@@ -75,7 +75,7 @@ class Clients:
                     by_name = {"program": {"name": "cubes"}, **POINT}
                     found = await self.told(client.post("/v1/gradient", json=by_name))
                     assert found is None or found["gradients"] == [3.0, 12.0]
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(0.02)
 
     async def rounds(self, more):
         """Wait for so many more rounds of requests that need the store."""
