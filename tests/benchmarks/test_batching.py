@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.queries import JointCall
-from servers import BARE, running
 from wire.loads import at_once
 
 
@@ -20,9 +19,8 @@ def test_the_benchmarks_programs_can_be_batched(what):
     assert JointCall.takes(call)
 
 
-def test_each_request_has_its_latency():
+def test_each_request_has_its_latency(bare):
     asked = batching.requests("x", {"x": np.ones(10)}, distinct=7)
-    with running(BARE) as server:
-        seconds, latencies = at_once(server, iter(3 * asked), 4)
+    seconds, latencies = at_once(bare, iter(3 * asked), 4)
     assert len(latencies) == 21
     assert 0 < max(latencies) <= seconds

@@ -7,12 +7,6 @@ import pytest
 from servers import GRADWIRE, running
 
 
-@pytest.fixture(scope="module")
-def server():
-    with running(GRADWIRE) as server:
-        yield server
-
-
 def test_a_full_queue_refuses(server):
     with running(GRADWIRE, environment=faults._FULL) as full:
         row = faults._refused(full, server, 2)

@@ -13,7 +13,7 @@ import pytest
 from jobs import cancelling, fits, latency, short
 from jobs.latency import delayed
 from jobs.proxy import _PIECE_BYTES, _forward
-from servers import BARE, GRADWIRE, Connection, http_request, running
+from servers import Connection, http_request, running
 
 from tests.clock import ClockLoop, loop_clock
 
@@ -25,34 +25,24 @@ def anyio_backend():
     return "asyncio", {"loop_factory": ClockLoop}
 
 
-@pytest.fixture(scope="module")
-def server():
-    with running(GRADWIRE) as server:
-        yield server
-
-
 def seconds(connection, request=REQUEST):
     begin = time.perf_counter()
     connection.exchange(request)
     return time.perf_counter() - begin
 
 
-def test_each_round_trip_takes_longer_by_the_latency():
-    with (
-        running(BARE) as server,
-        delayed(server, 60) as proxy,
-        closing(Connection(proxy.port)) as far,
-    ):
+def test_each_round_trip_takes_longer_by_the_latency(bare):
+    with delayed(bare, 60) as proxy, closing(Connection(proxy.port)) as far:
         far.exchange(REQUEST)
         assert min(seconds(far) for _ in range(5)) > 0.059
 
 
-def test_a_large_body_arrives_as_without_the_latency():
+def test_a_large_body_arrives_as_without_the_latency(bare):
     x = np.random.default_rng(0).normal(size=200_000)
     large = http_request("/v1/gradient/octets", x.tobytes(), media_type="application/octet-stream")
     answers = []
-    with running(BARE) as server, delayed(server, 20) as proxy:
-        for each in (server, proxy):
+    with delayed(bare, 20) as proxy:
+        for each in (bare, proxy):
             with closing(Connection(each.port)) as connection:
                 answers.append(bytes(connection.exchange(large)))
     assert answers[0] == answers[1]

@@ -5,14 +5,7 @@ import pytest
 import sdk
 from peers import sdks
 from peers.by_hand import rosenbrock
-from servers import GRADWIRE, running
 from wire.others import PEERS, SERVERS
-
-
-@pytest.fixture(scope="module")
-def server():
-    with running(GRADWIRE) as server:
-        yield server
 
 
 def test_each_round_measures_both_latencies():

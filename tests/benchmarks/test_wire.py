@@ -7,24 +7,12 @@ import numpy as np
 import pytest
 from peers.by_hand import rosenbrock
 from peers.workloads import ROSENBROCK
-from servers import BARE, GRADWIRE, http_request, running
+from servers import http_request
 from wire import forms, others, peak, residents
 from wire.loads import Load, alternate, ask, check, load, rows
 from wire.sizes import points
 
 SIZES = (2, 10, 1000)
-
-
-@pytest.fixture(scope="module")
-def bare():
-    with running(BARE) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def gradwire():
-    with running(GRADWIRE) as server:
-        yield server
 
 
 @pytest.mark.parametrize("form", [forms.LISTS, forms.OCTETS], ids=["lists", "octets"])
@@ -34,20 +22,20 @@ def test_the_bare_endpoint_gives_the_handwritten_gradient(bare, form):
         check(form, ask(bare, form.write(x)), rosenbrock(x))
 
 
-def test_gradwire_gives_right_results_in_every_form(gradwire):
-    by_id = forms.in_json(forms.registered(gradwire, ROSENBROCK))
+def test_gradwire_gives_right_results_in_every_form(server):
+    by_id = forms.in_json(forms.registered(server, ROSENBROCK))
     for form in (forms.LISTS, forms.BINARY, by_id):
         for size in SIZES:
             (x,) = points(size, 1)
-            check(form, ask(gradwire, form.write(x)), rosenbrock(x))
+            check(form, ask(server, form.write(x)), rosenbrock(x))
 
 
-def test_new_programs_have_the_same_result_and_different_texts(gradwire):
+def test_new_programs_have_the_same_result_and_different_texts(server):
     asked = points(10, 2)
     questions = list(islice(forms.new_programs(asked), 4))
     assert len({question[0] for question in questions}) == 4
     for x, question in zip(asked * 2, questions, strict=True):
-        check(forms.LISTS, ask(gradwire, question), rosenbrock(x))
+        check(forms.LISTS, ask(server, question), rosenbrock(x))
 
 
 @pytest.mark.parametrize("wrong", [(1.0, 0.0), (0.0, 1e-3)])
@@ -76,7 +64,7 @@ def test_rounds_measure_latency_cpu_and_throughput(bare):
     assert latency.bar == cpu.bar == "ratio <= 1.5"
 
 
-def test_a_round_sends_each_request_once():
+def test_a_round_sends_each_request_once(bare):
     """In sequence, after one uncounted request, then on all connections concurrently."""
     asked = []
 
@@ -85,15 +73,14 @@ def test_a_round_sends_each_request_once():
             asked.append(number)
             yield [http_request("/v1/gradient", b'{"variables": {"x": [%d, 2]}}' % number)] * 2
 
-    with running(BARE) as server:
-        Load(server, questions(), 7, 30).round()
+    Load(bare, questions(), 7, 30).round()
     assert asked == list(range(1 + 7 + 30))
 
 
-def test_resident_observations_give_the_same_gradient_as_sent_ones(gradwire):
+def test_resident_observations_give_the_same_gradient_as_sent_ones(server):
     draw = np.random.default_rng(0)
     values = {"x": draw.normal(size=(9, 4)), "y": np.sign(draw.normal(size=9))}
-    sent, kept = residents.rows(gradwire, values, [draw.normal(size=4) for _ in range(2)], 2)
+    sent, kept = residents.rows(server, values, [draw.normal(size=4) for _ in range(2)], 2)
     assert sent.figure == kept.figure > 0
     assert sent.reference > 0
 
