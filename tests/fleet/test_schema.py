@@ -49,4 +49,4 @@ async def test_the_service_conforms_to_its_schema(tmp_path, tell):
         assert re.search(rf"✅ +{phase} \(in", told), phase
     (generated,) = map(int, re.findall(r"(\d+) generated", told))
     tell("requests", generated)
-    assert generated > 2000
+    assert generated > 500
