@@ -48,14 +48,15 @@ def running(folder: Path, port: int | None = None, **environment: str) -> Iterat
 
 
 def _wait(address: str, process: subprocess.Popen[bytes], folder: Path) -> None:
-    until(lambda: process.poll() is not None or _is_ready(address))
+    with httpx.Client(base_url=address, trust_env=False, timeout=None) as client:
+        until(lambda: process.poll() is not None or _is_ready(client))
     if process.poll() is not None:
         pytest.fail(f"the service did not start:\n{(folder / 'service.log').read_text()}")
 
 
-def _is_ready(address: str) -> bool:
+def _is_ready(client: httpx.Client) -> bool:
     try:
-        return httpx.get(f"{address}/readyz", timeout=None).status_code == 200
+        return client.get("/readyz").status_code == 200
     except httpx.TransportError:
         return False
 
@@ -145,19 +146,35 @@ PASTE = """(element, text) => {
 }"""
 
 
+@pytest.fixture(scope="session")
+def context(browser):
+    """What visits share that ask for nothing of their own: the files that Chromium keeps."""
+    with browser.new_context() as opened:
+        yield opened
+
+
 @pytest.fixture
-def visit(browser, service):
+def visit(browser, context, service):
     """Opens the page; at the end nothing was wrong on it and no other host was asked."""
+    with visiting(browser, context, service) as start:
+        yield start
+
+
+@contextmanager
+def visiting(browser, shared, service):
+    """Give what opens the page, as ``visit`` does."""
     with ExitStack() as stack:
         visits = []
 
         def start(fragment="", address=service, *, movable=False, **context):
-            opened = browser.new_context(**context)
-            stack.callback(opened.close)
+            own = movable or context
+            opened = stack.enter_context(browser.new_context(**context)) if own else shared
             opened.set_default_timeout(PATIENCE_MS)
             if movable:
                 opened.clock.install()
-            visits.append(Visit(opened.new_page(), address))
+            page = opened.new_page()
+            stack.callback(page.close)
+            visits.append(Visit(page, address))
             visits[-1].page.goto(f"{address}/{fragment}")
             return visits[-1]
 
