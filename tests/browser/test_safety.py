@@ -1,6 +1,5 @@
 """What people are sent cannot run here, and what they type goes to this service alone."""
 
-import json
 import subprocess
 import sys
 
@@ -21,31 +20,28 @@ def assert_nothing_ran(opened):
     assert page.locator("img, iframe, object, script:not([src])").count() == 0
 
 
-@pytest.mark.parametrize(
-    ("program", "variables", "sources"),
-    [
-        (f"# {HOSTILE}\nsum(x)", {"x": [1, 2]}, None),
-        ("sum(x)", {"x": [1, 2], HOSTILE: 3}, None),
-        ("sum(x)", {"x": [1, 2], "s": HOSTILE}, None),
-        ("sum(x)", {"x": {HOSTILE: [1, 2]}}, None),
-        (f"x + {HOSTILE}", {"x": 1}, None),
-        (f'error("{HOSTILE}")', {"x": 1}, None),
-        ("x", {"x": 1}, HOSTILE),
-        ("x", {"x": {"value": 1, "dtype": HOSTILE}}, None),
-        ("x", {"x": 1}, {HOSTILE: "x"}),
-    ],
-    ids=["program", "name", "string", "nested", "syntax", "operation", "source", "dtype", "key"],
-)
-def test_markup_in_a_link_is_text(visit, program, variables, sources):
-    document = {"program": program, "variables": variables}
-    if sources is not None:
-        document["sources"] = sources
-    opened = visit(fragment_of(document))
-    expect(opened.page.locator(".answer[aria-busy=false]")).not_to_contain_text("appear here")
-    for tab in opened.page.get_by_role("tab").all():
-        tab.click()
-        opened.settle()
-        assert_nothing_ran(opened)
+#: Markup in each part of a document, the first alone: program, names, texts, sources, dtypes.
+MARKED = [
+    {"program": f"# {HOSTILE}\nsum(x)", "variables": {"x": [1, 2], HOSTILE: 3, "s": HOSTILE}},
+    {"program": "sum(x)", "variables": {"x": {HOSTILE: [1, 2]}}},
+    {"program": f"x + {HOSTILE}", "variables": {"x": 1}},
+    {"program": f'error("{HOSTILE}")', "variables": {"x": 1}},
+    {"program": "x", "variables": {"x": 1}, "sources": HOSTILE},
+    {"program": "x", "variables": {"x": {"value": 1, "dtype": HOSTILE}}},
+    {"program": "x", "variables": {"x": 1}, "sources": {HOSTILE: "x"}},
+]
+
+
+def test_markup_in_a_link_is_text(visit):
+    opened = visit()
+    for document in MARKED:
+        opened.page.goto("about:blank")  # or else the page would not be loaded again
+        opened.page.goto(f"{opened.address}/{fragment_of(document)}")
+        expect(opened.page.locator(".answer[aria-busy=false]")).not_to_contain_text("appear here")
+        for tab in opened.page.get_by_role("tab").all():
+            tab.click()
+            opened.settle()
+            assert_nothing_ran(opened)
 
 
 def test_a_script_that_got_in_would_not_run(visit):
@@ -101,25 +97,19 @@ def test_a_key_is_asked_for_and_kept_until_the_page_is_closed(visit, tmp_path):
         expect(page.get_by_label("This service needs an API key")).to_have_value("")
 
 
-def test_the_answer_is_kept_while_the_service_is_away_and_asked_for_again(visit, tmp_path):
-    with running(tmp_path) as address:
-        opened = visit(address=address)
-        page = opened.page
-        expect(page.get_by_label("Value", exact=True)).to_contain_text("0.716854")
-        page.get_by_label("with respect to").fill("")
-        opened.write_variables(json.dumps({"x": 2}))
-    opened.write("x**2 + 38")
-    expect(page.get_by_role("alert")).to_contain_text("Service unreachable")
-    expect(page.get_by_role("textbox", name="Program")).to_contain_text("x**2 + 38")
-    with running(tmp_path, port=int(address.rpartition(":")[2])):
-        expect(page.get_by_label("Value", exact=True)).to_contain_text("42")
-        expect(page.get_by_role("alert")).to_have_count(0)
+def test_a_comparison_is_asked_for_again_after_the_network_was_away(visit):
+    opened = visit(offline=False)
+    page = opened.page
+    expect(page.get_by_label("Value", exact=True)).to_contain_text("0.716854")
+    page.context.set_offline(True)
     compare = page.get_by_role("button", name="Compare with finite differences")
     compare.click()
     expect(page.locator(".check")).to_contain_text("Service unreachable")
-    with running(tmp_path, port=int(address.rpartition(":")[2])):
-        opened.write("x**2 + 39")
-        expect(page.get_by_label("Value", exact=True)).to_contain_text("43")
-        expect(page.get_by_role("alert")).to_have_count(0)
-        compare.click()
-        expect(page.locator(".check")).to_contain_text("x agrees")
+    page.context.set_offline(False)
+    page.get_by_label("with respect to").fill("")
+    opened.write_variables('{"x": 2}')
+    opened.write("x**2 + 39")
+    expect(page.get_by_label("Value", exact=True)).to_contain_text("43")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    compare.click()
+    expect(page.locator(".check")).to_contain_text("x agrees")
