@@ -255,28 +255,31 @@ def test_files_of_numpy_are_sent_bit_for_bit(typed):
     expect(row).to_contain_text("complex128[2, 3, 4]")
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "fault"),
-    [
-        ("cut.npy", npy(np.zeros(10))[:-8], "the file ends after 72 of the array's 80 bytes"),
-        ("head.npy", npy(np.zeros(10))[:11], "header"),
-        ("text.npy", npy(np.array(["a", "bc"])), "elements are of the type '<U2'"),
-        ("long.npy", npy(np.zeros(2, "f16")), "elements are of the type '<f16'"),
-        ("record.npy", npy(np.zeros(2, "f8,i4")), "elements are of the type [('f0'"),
-        ("new.npy", b"\x93NUMPY\x07\x00" + bytes(100), "version 7"),
-        ("a.npz", b"PK\x03\x04" + bytes(100), "save each array by itself"),
-        ("photo.csv", b"\x89PNG\x00\x00", "neither an .npy file nor a table"),
-        ("empty.csv", b"", "it is empty"),
-        ("only.csv", b"a,b\n", "a header and no rows"),
-        ("ragged.csv", b"1,2\n3\n", "line 2 has 1 columns, and the first line has 2"),
-        ("words.csv", b"1,2\n3,four\n", "line 2: “four” is no number"),
-        ("quote.csv", b'a,b\n"1,2\n', "line 2: a quote is not closed"),
-    ],
-)
-def test_a_file_that_cannot_be_read_says_why(typed, name, content, fault):
+#: Files that cannot be read, and why.
+UNREADABLE = [
+    ("cut.npy", npy(np.zeros(10))[:-8], "the file ends after 72 of the array's 80 bytes"),
+    ("head.npy", npy(np.zeros(10))[:11], "header"),
+    ("text.npy", npy(np.array(["a", "bc"])), "elements are of the type '<U2'"),
+    ("long.npy", npy(np.zeros(2, "f16")), "elements are of the type '<f16'"),
+    ("record.npy", npy(np.zeros(2, "f8,i4")), "elements are of the type [('f0'"),
+    ("new.npy", b"\x93NUMPY\x07\x00" + bytes(100), "version 7"),
+    ("a.npz", b"PK\x03\x04" + bytes(100), "save each array by itself"),
+    ("photo.csv", b"\x89PNG\x00\x00", "neither an .npy file nor a table"),
+    ("empty.csv", b"", "it is empty"),
+    ("only.csv", b"a,b\n", "a header and no rows"),
+    ("ragged.csv", b"1,2\n3\n", "line 2 has 1 columns, and the first line has 2"),
+    ("words.csv", b"1,2\n3,four\n", "line 2: “four” is no number"),
+    ("quote.csv", b'a,b\n"1,2\n', "line 2: a quote is not closed"),
+]
+
+
+def test_a_file_that_cannot_be_read_says_why(typed):
     opened = typed("x", {"x": 7})
-    choose(opened, (name, content))
-    expect(opened.page.locator(".variables-section [role=status]")).to_contain_text(fault)
+    for name, content, fault in UNREADABLE:
+        choose(opened, (name, content))
+        said = opened.page.locator(".variables-section [role=status]")
+        expect(said).to_contain_text(f"{name} is not loaded: ")
+        expect(said).to_contain_text(fault)
     expect(opened.page.get_by_label("Value", exact=True)).to_contain_text("7")
     assert json_text(opened) == {"x": 7}
 
