@@ -37,12 +37,11 @@ def typescript(generate: str, caller: str) -> Generator:
     return Generator(generate, [check], "node made/caller.js", caller, "caller.ts")
 
 
-STRICT = "mypy --strict --follow-imports=silent"
 OPENAPI_GENERATOR = "openapi-generator-cli generate -i openapi.json -g"
 GENERATORS = {
     "openapi-python-client": Generator(
         "openapi-python-client generate --path openapi.json --meta none --output-path generated",
-        [f"{STRICT} generated/api generated/models", f"{STRICT} caller.py"],
+        ["mypy --strict --follow-imports=silent generated/api generated/models caller.py"],
         "python caller.py",
         "openapi_python_client.py",
         "caller.py",

@@ -35,6 +35,9 @@ def run(folder: Path, command: str, *arguments: str, given: str = "") -> str:
         "GOPROXY": "off",
         "GOTOOLCHAIN": "local",
         "GOCACHE": str(TOOLS / "go-cache"),
+        "MYPY_CACHE_DIR": str(TOOLS / "mypy-cache"),
+        # Java ends before it has gained from its second compiler.
+        "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     done = subprocess.run(
         [found(program), *options, *arguments],
