@@ -121,7 +121,8 @@ def test_make_serve_brings_the_service_up():
     command = ["make", "serve", f"VENV={sys.prefix}", f"ARGS=--port {port} --log-level warning"]
     process = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
     try:
-        until(lambda: process.poll() is not None or answers(f"http://127.0.0.1:{port}/healthz"))
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+            until(lambda: process.poll() is not None or answers(client))
         assert process.poll() is None
         assert run(CURL[0], f"http://127.0.0.1:{port}")["value"] == pytest.approx(14 / 3)
     finally:
@@ -129,10 +130,10 @@ def test_make_serve_brings_the_service_up():
         process.wait()
 
 
-def answers(url: str) -> bool:
+def answers(client: httpx.Client) -> bool:
     """True if a server is there and well."""
     try:
-        return httpx.get(url).status_code == 200
+        return client.get("/healthz").status_code == 200
     except httpx.TransportError:
         return False
 
