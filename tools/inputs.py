@@ -12,7 +12,7 @@ import ast
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TypeGuard
@@ -110,8 +110,8 @@ class Inputs:
             yield from self.under_file(f"{around}/__init__.py")
             if file.startswith("tests/"):
                 yield from self.under_file(f"{around}/conftest.py")
-        tree = self._tree(file)
-        for node in ast.walk(tree):
+        nodes = [*ast.walk(self._tree(file))]
+        for node in nodes:
             if isinstance(node, ast.Import):
                 for name in node.names:
                     yield from self.module(name.name)
@@ -121,8 +121,8 @@ class Inputs:
                 for name in node.names:
                     yield from self.module(f"{start}.{name.name}")
         if not file.startswith(_PRODUCT):
-            yield from self._read_or_started(file, tree)
-        elif _imports_by_name(tree):
+            yield from self._read_or_started(file, nodes)
+        elif _imports_by_name(nodes):
             yield from (other for other in self.under(folder) if other.endswith(".py"))
 
     def under_file(self, path: str) -> Set[str]:
@@ -149,12 +149,12 @@ class Inputs:
             found |= self.under_file(f"{path}.py") | self.under_file(f"{path}/__init__.py")
         return found
 
-    def _read_or_started(self, file: str, tree: ast.Module) -> Iterator[str]:
+    def _read_or_started(self, file: str, nodes: Sequence[ast.AST]) -> Iterator[str]:
         """What a test or tool names in texts, as a path or as an argument of a test."""
         folder = PurePosixPath(file).parent
-        passed = {id(text) for text in _docstrings(tree)}
-        passed |= {id(path.left) for path in ast.walk(tree) if _is_longer(path)}
-        for node in ast.walk(tree):
+        passed = {id(text) for text in _docstrings(nodes)}
+        passed |= {id(path.left) for path in nodes if _is_longer(path)}
+        for node in nodes:
             if isinstance(node, ast.arg) and node.arg in self._fixtures and file != _FIXTURES:
                 yield _FIXTURES
             if (
@@ -232,8 +232,8 @@ _ALONE = (
 )
 
 
-def _docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
-    for node in ast.walk(tree):
+def _docstrings(nodes: Iterable[ast.AST]) -> Iterator[ast.Constant]:
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
@@ -258,9 +258,9 @@ def _written(node: ast.expr) -> list[str]:
     return []
 
 
-def _imports_by_name(tree: ast.Module) -> bool:
+def _imports_by_name(nodes: Iterable[ast.AST]) -> bool:
     """True if a module imports others by names that it computes."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call) and node.args and not isinstance(node.args[0], ast.Constant):
             called = node.func
             name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
