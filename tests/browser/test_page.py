@@ -212,8 +212,3 @@ def test_the_address_keeps_what_was_typed(visit):
     expect(opened.page).not_to_have_url(before)
     opened.page.reload()
     expect(opened.page.get_by_label("Gradients", exact=True)).to_contain_text("[3, 12]")
-
-
-def test_a_damaged_link_says_so(visit):
-    opened = visit("#v1=abc")
-    expect(opened.page.locator(".notice")).to_contain_text("The link is damaged")
