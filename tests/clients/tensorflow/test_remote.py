@@ -121,8 +121,8 @@ def test_what_the_service_has_does_not_grow(stored):
     before, training = stored(), Training()
     training.steps(5)
     counts = []
-    for _ in range(20):
-        training.steps(5)
+    for _ in range(8):
+        training.steps(3)
         counts.append(stored() - before)
     # Values, moments and gradients of one variable: of this step, and of the one before.
     assert max(counts) <= 2 * 4
