@@ -6,12 +6,15 @@ from peers.training import BATCH_BYTES
 from servers import GRADWIRE, running
 
 
+@pytest.fixture(scope="module")
+def server():
+    with running(GRADWIRE) as server:
+        yield server
+
+
 @pytest.mark.parametrize("model", ["dense", "convolutional"])
-def test_our_side_learns_and_sends_its_batches(model):
-    with (
-        running(GRADWIRE) as server,
-        training.trainer("gradwire.tf", model, "eager", server) as ours,
-    ):
+def test_our_side_learns_and_sends_its_batches(model, server):
+    with training.trainer("gradwire.tf", model, "eager", server) as ours:
         assert ours.steps(5) > 0
         assert ours.steps(35) > 0
     first, later = ours.nbytes
