@@ -10,6 +10,8 @@ ROOT = Path(__file__).parents[1]
 _GPU = ("tests/engine/backends/cupy", "tests/engine/backends/nvptx")
 #: Go through all sources.
 _GATE = ("tests/test_stages.py", "tests/test_found.py", "tests/test_import_circles.py")
+#: Needs Dask, as optimisations on clusters do.
+_CHUNKED = ("tests/clients/test_chunked.py",)
 #: Are of TensorFlow's names, too.
 _TRAINING = ("tests/fleet/test_training.py", "tests/benchmarks/test_training.py")
 _THOROUGH = ("--effort=thorough",)
@@ -47,7 +49,12 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
     """All stages, those that take longest first; ``pythons`` are other interpreters by version."""
     tensorflow, others = "tests/clients/tensorflow", ("generators", "environment")
     apart = ("tests/clients/adapters", "tests/clients/display", tensorflow)
-    tracing = ("tests/clients/tracing", "tests/clients/command", "tests/clients/optimization")
+    tracing = (
+        "tests/clients/tracing",
+        "tests/clients/command",
+        "tests/clients/optimization",
+        *_CHUNKED,
+    )
     wire = ("tests/service/routes", "tests/service/wire")
     return [
         Stage("containers", ("tests/containers",), needs=("podman", "buildah", "mmdebstrap")),
@@ -119,7 +126,10 @@ def _backends() -> list[Stage]:
 
 
 def _pythons(pythons: Mapping[str, str]) -> list[Stage]:
-    """The SDK with the newest Python; that of all other stages is the oldest."""
+    """The SDK with the newest Python; that of all other stages is the oldest.
+
+    What clusters and services do with what the SDK sent is not Python's.
+    """
     if not pythons:
         return []
     newest = max(pythons, key=lambda version: int(version.split(".")[1]))
@@ -128,7 +138,12 @@ def _pythons(pythons: Mapping[str, str]) -> list[Stage]:
         Stage(
             f"SDK with Python {newest}",
             ("tests/clients",),
-            but=("tests/clients/adapters",),
+            but=(
+                "tests/clients/adapters",
+                "tests/clients/tensorflow/test_remote.py",
+                "tests/clients/tensorflow/test_training.py",
+                *_CHUNKED,
+            ),
             options=("--effort=quick",),
             builds=(f"PYTHON={python}", "sdk-environment"),
             venv=f".venv-{Path(python).name}",
