@@ -10,7 +10,7 @@ def connection():
     """A client of a cluster of one thread."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     with (
-        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as local,
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as local,
         distributed.Client(local, set_as_default=False) as client,
     ):
         yield client

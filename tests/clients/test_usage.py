@@ -16,6 +16,8 @@ from gradwire.resources.tensors import Tensors
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.effort import examples
+
 
 def one(*args):
     """A user's function that accepts anything and, as a loop's condition, ends the loop.
@@ -194,6 +196,7 @@ def asked(service_url):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
+@examples(40)
 @given(data=st.data())
 def test_functions_raise_only_gradwire_errors(asked, name, data):
     entry = getattr(gradwire, name)
@@ -202,6 +205,7 @@ def test_functions_raise_only_gradwire_errors(asked, name, data):
 
 
 @pytest.mark.parametrize("name", METHODS)
+@examples(40)
 @given(data=st.data())
 def test_client_methods_raise_only_gradwire_errors(asked, name, data):
     method = attrgetter(name)(asked)
@@ -214,6 +218,7 @@ def test_client_methods_raise_only_gradwire_errors(asked, name, data):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["gradient", "hessian", "hvp", "jacobian", "jvp", "check"])
+@examples(40)
 @given(data=st.data())
 def test_tape_methods_raise_only_gradwire_errors(asked, name, data):
     with asked.tape("x**2", {"x": 1.0}, persistent=True) as tape:
@@ -221,6 +226,7 @@ def test_tape_methods_raise_only_gradwire_errors(asked, name, data):
         misuse(lambda: getattr(tape, name)(*args, **kwargs))
 
 
+@examples(40)
 @given(data=st.data())
 def test_async_methods_raise_only_gradwire_errors(data):
     async def evaluated():
@@ -232,6 +238,7 @@ def test_async_methods_raise_only_gradwire_errors(data):
 
 
 @pytest.mark.parametrize("kind", [gradwire.Client, gradwire.AsyncClient])
+@examples(40)
 @given(data=st.data())
 def test_client_constructors_raise_only_gradwire_errors(kind, data):
     args, kwargs = arguments(data, kind, RIGHT)
@@ -242,6 +249,7 @@ def test_client_constructors_raise_only_gradwire_errors(kind, data):
     "make",
     [gradwire.grad, gradwire.value_and_grad, gradwire.jacobian, gradwire.hessian, gradwire.vmap],
 )
+@examples(40)
 @given(args=st.lists(WRONG, max_size=2))
 def test_transformed_functions_raise_only_gradwire_errors(asked, make, args):
     misuse(lambda: make(program_of("x"))(*args))
