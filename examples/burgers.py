@@ -25,6 +25,7 @@ client = gradwire.Client(os.environ.get("GRADWIRE_URL", "local"))
 
 VISCOSITY = 0.02
 SIZES = [2, 16, 16, 16, 1]
+STEPS = 600
 
 
 def u(theta, x, t):
@@ -74,7 +75,7 @@ fit = minimize(
     np.concatenate(begin_with),
     jac=True,
     method="L-BFGS-B",
-    options={"maxiter": 600, "maxcor": 50, "ftol": 0, "gtol": 0},
+    options={"maxiter": STEPS, "maxcor": 50, "ftol": 0, "gtol": 0},
 )
 seconds = perf_counter() - begin
 

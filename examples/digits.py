@@ -66,7 +66,8 @@ for i, (m, n) in enumerate([(64, 128), (128, 64), (64, 10)], start=1):
 nothing = {name: np.zeros_like(value) for name, value in params.items()}
 start = {"t": 0.0, "params": params, "m": nothing, "v": nothing}
 
-EPOCHS, SIZE = 30, 64
+EPOCHS = 30
+SIZE = 64
 epochs = [rng.permutation(len(x_train))[: len(x_train) // SIZE * SIZE] for _ in range(EPOCHS)]
 batches = np.concatenate(epochs).reshape(-1, SIZE)  # the rows of each minibatch
 

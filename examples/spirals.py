@@ -17,6 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 os.environ.setdefault("GRADWIRE_URL", "local")
+STEPS = 300
 
 rng = np.random.default_rng(0)
 turn = np.sqrt(rng.uniform(0.02, 1, 300)) * 3 * np.pi
@@ -38,7 +39,7 @@ optimizer = tf.keras.optimizers.Adam(0.02)
 
 losses = []
 begin = perf_counter()
-for _ in range(300):
+for _ in range(STEPS):
     with tf.GradientTape() as tape:
         loss = entropy(y, model(x))
     slopes = tape.gradient(loss, model.trainable_variables)

@@ -26,11 +26,11 @@ def test_fits_beside_each_other_find_scikit_learns_coefficients(run):
 
 
 def test_the_network_reads_digits_however_its_loop_is_run(run):
-    learned = run("digits")
+    learned = run("digits", EPOCHS=4)
     accuracy = learned["accuracy"]
-    assert accuracy(learned["state"]["params"]) >= 0.97
-    assert accuracy(learned["state_at_once"]["params"]) >= 0.97
-    assert np.allclose(learned["losses"][:100], learned["losses_at_once"][:100], rtol=1e-6)
+    assert accuracy(learned["state"]["params"]) >= 0.96
+    assert accuracy(learned["state_at_once"]["params"]) >= 0.96
+    assert np.allclose(learned["losses"], learned["losses_at_once"], rtol=1e-6)
     assert learned["ink"].shape == (len(learned["wrong"]), 64)
 
 
@@ -58,12 +58,12 @@ def test_the_process_learns_the_period_and_the_noise_that_were_put_in(run):
 
 
 def test_the_network_that_is_taught_physics_is_near_the_exact_solution(run):
-    learned = run("burgers")
+    learned = run("burgers", STEPS=150)
     assert learned["error"] < 0.01
 
 
 def test_tensorflows_code_tells_the_spirals_apart(run):
-    learned = run("spirals")
+    learned = run("spirals", STEPS=180)
     assert learned["accuracy"] > 0.98
     assert learned["slope"].shape == (120 * 120,)
 
