@@ -10,9 +10,13 @@ import math
 import re
 import traceback
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
+import gradwire
 import numpy as np
+from gradwire import tf
+from gradwire.tf.fetching import fetch
 
 INTERNAL = {
     "AttributeError",
@@ -33,14 +37,27 @@ REFERENTS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _NUMBER = re.compile(r"-?\d+\.\d+")
 
 
-def disagreement(case: dict[str, Any], source: str) -> str | None:
-    """The first difference when the case's snippet runs as the file ``source``, or None."""
+def run(case: dict[str, Any], source: str) -> tuple[dict[str, Any], Exception | None]:
+    """What the case's snippet leaves when it runs as the file ``source``, and what it raises."""
     space: dict[str, Any] = {"__name__": "case"}
-    raised = None
     try:
         exec(compile(ours(case["tf_code"]), source, "exec"), space)
     except Exception as error:  # noqa: BLE001
-        raised = error
+        return space, error
+    return space, None
+
+
+def ask(spaces: Iterable[dict[str, Any]]) -> None:
+    """Compute the results of snippets by one request; where that fails, each is asked by itself."""
+    tensors = [part for space in spaces for part in tf.nest.flatten(space.get("out") or {})]
+    with suppress(gradwire.GradwireError, ValueError, tf.errors.OpError):
+        fetch([part._node for part in tensors if isinstance(part, tf.Tensor)])
+
+
+def disagreement(
+    case: dict[str, Any], space: dict[str, Any], raised: Exception | None
+) -> str | None:
+    """The first difference of what a case's snippet has left and raised, or None."""
     expect, recommended = case["expect"], case.get("recommended", {})
     if "error" in expect:
         return _other_error(raised, expect["error"], recommended)
