@@ -4,6 +4,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+pytestmark = pytest.mark.thorough
+
 CELLS = [
     """
 import gradwire, numpy as np

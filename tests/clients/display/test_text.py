@@ -2,6 +2,7 @@ import re
 
 import gradwire
 import numpy as np
+import pytest
 
 LAYERS = [{"w": np.ones((2, 3)), "b": np.zeros(3)}, {"w": np.ones(3, np.float32), "b": 0.5}]
 
@@ -71,12 +72,13 @@ def test_the_instructions_of_a_tape_are_a_table(client):
     assert re.search(r"1 +tanh +0 +float64\[9\] +1", text)
 
 
+@pytest.mark.thorough
 def test_huge_responses_have_short_texts(client):
-    many = {f"k{i}": np.full(3, i) * 1.0 for i in range(3000)}
+    many = {f"k{i}": np.full(3, i) * 1.0 for i in range(300)}
     text = repr(client.gradient("sum(k0) + sum(k1)", many))
-    assert "… and 2,976 more" in text
+    assert "… and 276 more" in text
     assert len(text.splitlines()) < 30
-    text = repr(client.evaluate("x", {"x": np.linspace(0, 1, 10**6)}))
+    text = repr(client.evaluate("x", {"x": np.linspace(0, 1, 10**5)}))
     assert "0 … 1, mean 0.5" in text
     assert len(text) < 400
     long = repr(client.evaluate("x", {"x" * 200: 1.0, "x": 2.0}, outputs=["x" * 200]))
