@@ -19,7 +19,7 @@ from tests.effort import some
 POINTS = [
     np.array(point, float)
     for point in (
-        [1, 0.5, 2, -1], [1, 2, 3, -1], [4, 5.5, 6, 7], [-1, -2, 3, 0.25], [0.75, 3, 3, 1]
+        [1, 0.5, 2, -1], [1, 2, 3, -1], [4, 5.5, 6, 7], [-2, 3, -1, 0.25], [0.75, 3, 3, 1]
     )
 ]  # fmt: skip
 MODULES = (
@@ -40,6 +40,8 @@ LEFT_OUT = frozenset(
     # what is in a triangle, a sign or a null space is any: their own tests look at products
     "cho_factor eigh polar svd".split()
 )
+#: Fits eighty times what scipy.stats.yeojohnson fits once.
+LONG = {"scipy.stats.yeojohnson_normplot"}
 #: Forms of a call, of a vector of four numbers.
 FORMS: tuple[Callable[[Any, Any], Any], ...] = (
     lambda f, x: f(x),
@@ -142,7 +144,7 @@ def outcomes(f: Callable[[Any], Any]) -> list[Any] | None:
 
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", some([*functions()]))
+@pytest.mark.parametrize("name", [name for name in some([*functions()]) if name not in LONG])
 def test_a_function_is_right_for_other_values_or_refused(name, client):
     module, _, attribute = name.rpartition(".")
     library = importlib.import_module(module)
@@ -180,9 +182,9 @@ def _tolerance(parts: Sequence[Any]) -> float:
 
 
 def agrees(f: Callable[[Any], Any], client: gradwire.Client, tolerance: float) -> bool:
-    """Compare a function, recorded once, at each point, and again; whether it can be recorded."""
+    """Compare a function, recorded once, at two points, and again; whether it can be recorded."""
     recorded = gradwire.function(f, client)
-    for point in (*POINTS[:4], POINTS[0]):
+    for point in (POINTS[0], POINTS[3], POINTS[0]):
         try:
             found = recorded(point)
         except (gradwire.GradwireError, ValueError):  # int(nan), as Python has it
