@@ -93,15 +93,6 @@ def test_the_user_s_own_errors_are_not_attributed_to_recording(client):
     assert type(missing.value) is KeyError
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", ["torch", "jax.numpy"])
-def test_errors_about_c_functions_name_their_library(client, name):
-    module = pytest.importorskip(name)
-    with pytest.raises(gradwire.NotTraceable, match="a recorded array cannot be used") as caught:
-        client.grad(lambda x: 2 * module.sin(x))(1.0)
-    assert caught.value.hint.startswith("write the function with NumPy")
-
-
 @pytest.mark.parametrize("argument", ["3", None, object()])
 def test_only_numbers_and_arrays_can_be_differentiated(client, argument):
     with pytest.raises(gradwire.UsageError, match=r"argument 1 is a \w+: a number or an array"):
