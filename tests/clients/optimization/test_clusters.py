@@ -12,11 +12,11 @@ LEAST = np.linalg.lstsq(X, Y, rcond=None)[0]
 
 @pytest.fixture(scope="module")
 def client():
-    """A client of a service with a cluster of two workers, which is the current one here."""
+    """A client of a service with a cluster of one worker process, which is the current one here."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="1GiB"
+            n_workers=1, threads_per_worker=2, dashboard_address=None, memory_limit="1GiB"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as connection,
         connection.as_current(),

@@ -33,7 +33,14 @@ def gradient(client):
     return client.grad(rosenbrock)
 
 
-@pytest.mark.parametrize("method", [None, "L-BFGS-B", "BFGS", "CG", "TNC", "SLSQP"])
+@pytest.mark.parametrize(
+    ("each", "method"),
+    [
+        *(("blocking", method) for method in (None, "BFGS", "SLSQP")),
+        *(("awaiting", method) for method in ("L-BFGS-B", "CG", "TNC")),
+    ],
+    indirect=["each"],
+)
 async def test_functions_are_minimised_as_by_scipy(each, method, gradient):
     client, answer = each
     found = await answer(client.minimize(rosenbrock, START, method=method, tol=1e-9))

@@ -72,8 +72,7 @@ CASES: list[Any] = [
     ("lfilter", lambda b, a, x: signal.lfilter(b, a, x, zi=signal.lfilter_zi(b, a)), B, A, X),
     *[
         ("filtfilt", lambda x, how=how, n=n: signal.filtfilt(B, A, x, padtype=how, padlen=n), X)
-        for how in ("odd", "even", "constant", None)
-        for n in (None, 5, 0)
+        for how, n in (("odd", None), ("odd", 0), ("even", 5), ("constant", 5), (None, None))
     ],
     ("filtfilt", lambda b, a, x: signal.filtfilt(b, a, x.T, axis=0), B, A, ROWS),
     ("sosfilt", begun, np.array([0.9, 1.1, 1.2]), X),
