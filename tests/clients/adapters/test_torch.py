@@ -32,12 +32,18 @@ def plain_curve(w, x):
     return {"h": torch.tanh(x @ w), "count": torch.sum(x > 0)}
 
 
-@pytest.fixture(params=[torch.float64, torch.float32], ids=str)
+#: Functions of Python are recorded, of text the service is asked; in most tests below, in float64.
+KINDS = pytest.mark.parametrize(
+    ("adapted", "tensors"), [("python", torch.float32), ("text", torch.float64)], indirect=True
+)
+
+
+@pytest.fixture
 def tensors(request):
     return [torch.tensor(array, dtype=request.param) for array in (W, X, Y)]
 
 
-@pytest.fixture(params=["python", "text"])
+@pytest.fixture
 def adapted(client, request):
     f = loss if request.param == "python" else TEXT
     return gradwire.adapters.torch.function(f, client=client)
@@ -50,6 +56,7 @@ def close(a, b, **tolerances):
         torch.testing.assert_close(one, other, **tolerances)
 
 
+@KINDS
 def test_a_value_with_its_gradient_is_one_request(adapted, tensors, requests):
     w, x, y = tensors
     adapted(w, x, y)
@@ -66,6 +73,7 @@ def test_a_value_with_its_gradient_is_one_request(adapted, tensors, requests):
         close(adapted(w.requires_grad_(), x, y), plain(w, x, y))
 
 
+@KINDS
 def test_transforms_of_functions_are_one_request_each(adapted, tensors, requests):
     w, x, y = tensors
     adapted(w, x, y)
@@ -75,6 +83,7 @@ def test_transforms_of_functions_are_one_request_each(adapted, tensors, requests
     close((*gradients, value), (*expected, also))
 
 
+@KINDS
 def test_a_batch_is_one_request(adapted, tensors, requests):
     w, x, y = tensors
     xs, ys = torch.stack([x, 2 * x, -x]), torch.stack([y, y, 2 * y], dim=1)
@@ -92,6 +101,7 @@ def test_a_batch_is_one_request(adapted, tensors, requests):
     close(found, rows[1](ws, xs, ys))
 
 
+@KINDS
 def test_differentiating_a_gradient_takes_one_more_request(adapted, tensors, requests):
     w, x, y = tensors
 
@@ -135,8 +145,8 @@ def test_gradients_of_gradients_agree_with_differences(client):
     torch.autograd.gradgradcheck(h, arguments)
 
 
-def test_arrays_and_integers_may_be_returned(client, tensors):
-    w, x, _ = tensors
+def test_arrays_and_integers_may_be_returned(client):
+    w, x = (torch.tensor(array) for array in (W, X))
     found = gradwire.adapters.torch.function(curve, client=client)(w.requires_grad_(), x)
     expected = plain_curve(w, x)
     close(found["h"], expected["h"])
