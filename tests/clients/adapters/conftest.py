@@ -5,7 +5,11 @@ from contextlib import AbstractContextManager, contextmanager
 
 import gradwire
 import httpx
+import jax
 import pytest
+
+# Most of JAX's time here is that of its compiler.
+jax.config.update("jax_disable_most_optimizations", True)
 
 #: Checks the number of requests that the context makes.
 Requests = Callable[[int], AbstractContextManager[None]]

@@ -48,7 +48,13 @@ def arrays(x64):
     return jnp.asarray(W), jnp.asarray(X), jnp.asarray(Y)
 
 
-@pytest.fixture(params=["python", "text"])
+#: Functions of Python are recorded, of text the service is asked; in most tests below, in float64.
+KINDS = pytest.mark.parametrize(
+    ("adapted", "x64"), [("python", False), ("text", True)], indirect=True
+)
+
+
+@pytest.fixture
 def adapted(client, request):
     f = loss if request.param == "python" else TEXT
     return gradwire.adapters.jax.function(f, client=client)
@@ -62,6 +68,7 @@ def close(a, b):
         assert np.allclose(one, other, rtol=tolerance, atol=tolerance)
 
 
+@KINDS
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_value_with_its_gradient_is_one_request(adapted, arrays, requests, compiled):
     derive = jax.value_and_grad(adapted, argnums=(0, 1))
@@ -71,6 +78,7 @@ def test_a_value_with_its_gradient_is_one_request(adapted, arrays, requests, com
         jax.block_until_ready(derive(*arrays))
 
 
+@KINDS
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_batch_is_one_request(adapted, arrays, requests, compiled):
     w, x, y = arrays
@@ -93,6 +101,7 @@ def test_a_batch_is_one_request(adapted, arrays, requests, compiled):
         jax.block_until_ready(total(adapted)(w))
 
 
+@KINDS
 def test_nested_batches_are_one_request(adapted, arrays):
     w, x, y = arrays
     ws = jnp.stack([w, 2 * w])

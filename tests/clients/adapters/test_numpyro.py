@@ -28,13 +28,13 @@ def test_one_step_of_all_chains_is_one_request(model, transport):
     sampler = MCMC(
         kernel,
         num_warmup=0,
-        num_samples=20,
+        num_samples=5,
         num_chains=4,
         chain_method="vectorized",
         progress_bar=False,
     )
     before = transport.count
     sampler.run(jax.random.key(0))
-    to_start = transport.count - before - 20 * 3
+    to_start = transport.count - before - 5 * 3
     assert 0 < to_start < 20
-    assert sampler.get_samples()["m"].shape == (80,)
+    assert sampler.get_samples()["m"].shape == (20,)

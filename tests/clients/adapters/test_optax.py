@@ -37,7 +37,7 @@ def test_a_step_is_one_request(client, transport, kind):
 
 def test_line_searches_get_function_values(client):
     walk = gradwire.adapters.optax.steps(
-        loss, start(np.asarray), optax.lbfgs(), islice(repeat((X, Y)), 12), client=client
+        loss, start(np.asarray), optax.lbfgs(), islice(repeat((X, Y)), 7), client=client
     )
     *_, last = walk
     assert np.allclose(last.params["w"], LEAST[:3], atol=1e-3)

@@ -76,8 +76,8 @@ def test_a_model_can_be_sampled(model, transport):
     before = transport.count
     with model:
         drawn = pm.sample(
-            60,
-            tune=80,
+            30,
+            tune=40,
             chains=1,
             cores=1,
             random_seed=1,

@@ -29,7 +29,13 @@ def interpreted():
         yield
 
 
-@pytest.fixture(params=["python", "text"])
+#: Of text, the service says the shapes; with a function of Python, most tests tell its length.
+KINDS = pytest.mark.parametrize(
+    ("adapted", "w"), [("python", "untold"), ("text", "told")], indirect=True
+)
+
+
+@pytest.fixture
 def adapted(client, request):
     f = loss if request.param == "python" else TEXT
     return gradwire.adapters.pytensor.function(f, client=client)
@@ -40,6 +46,7 @@ def w(request):
     return pt.tensor("w", shape=(3 if request.param == "told" else None,), dtype="float64")
 
 
+@KINDS
 def test_a_value_with_its_gradient_is_one_request(adapted, w, requests):
     value = adapted(w, X, Y)
     both = pytensor.function([w], [value, pytensor.grad(value, w)])
@@ -71,6 +78,7 @@ def test_unused_outputs_are_not_requested(client, w):
     assert asked(pytensor.function([w], gradient)) == [2]
 
 
+@KINDS
 def test_second_derivatives_are_one_request(adapted, w, requests):
     v = pt.vector("v")
     products = []
@@ -112,6 +120,7 @@ def test_array_outputs_can_be_differentiated_in_either_mode(client):
     assert count == np.sum(X > 0)
 
 
+@KINDS
 def test_a_vectorized_graph_is_one_request(adapted, w, requests):
     value = adapted(w, X, Y)
     gradient = pytensor.grad(value, w)
