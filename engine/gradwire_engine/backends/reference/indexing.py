@@ -34,7 +34,7 @@ def setitem(x: Any, index: Any, value: Any) -> Any:
 
 
 def _in_order(index: Any) -> Any:
-    """The index with arrays laid out so that NumPy, which goes by memory, assigns in their order."""
+    """The index with arrays laid out so that NumPy, which goes by memory, keeps to their order."""
     parts = index if isinstance(index, tuple) else (index,)
     return tuple([np.asarray(p, order="C") if isinstance(p, np.ndarray) else p for p in parts])
 
