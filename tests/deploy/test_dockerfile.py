@@ -37,8 +37,8 @@ def test_images_differ_by_their_environments(stages: dict[str, str]):
         assert len(environment) == (name != "server")
         dependencies = f"{build.removesuffix('build')}dependencies"
         assert stages[f"{dependencies} AS {build}"] == stages["dependencies AS build"]
-    environment = stages["runtime AS gpu"].strip().splitlines()[1]
-    named = dict(pair.split("=") for pair in environment.removeprefix("ENV ").split())
+    of_gpus = stages["runtime AS gpu"].strip().splitlines()[1]
+    named = dict(pair.split("=") for pair in of_gpus.removeprefix("ENV ").split())
     assert named["GRADWIRE_BACKEND"] == "cupy"
     # The rest of the file system may be read-only.
     assert all(named[name].startswith("/tmp/") for name in ("CUDA_CACHE_PATH", "CUPY_CACHE_DIR"))

@@ -74,7 +74,10 @@ SHARED: dict[str, Callable[[], Array]] = {
     "overlapping": lambda: np.lib.stride_tricks.sliding_window_view(VALUES.ravel()[:6], 4),
     "broadcast": lambda: np.broadcast_to(VALUES[:1], (3, 4)),
 }
-BACKENDS = {"numpy": lambda: NUMPY_BACKEND, "reference": lambda: REFERENCE}
+BACKENDS: dict[str, Callable[[], Backend]] = {
+    "numpy": lambda: NUMPY_BACKEND,
+    "reference": lambda: REFERENCE,
+}
 if is_available():
     BACKENDS["native"] = native_backend
 PROGRAM = "y = exp(x * 0.5) + x[0, 0]\nfor i in range(3):\n    y = y * sin(y + x)\nsum(y * y)"
