@@ -1,4 +1,4 @@
-"""Runs all stages of tests, one more at once than there are cores: some wait for others.
+"""Runs all stages of tests, two more at once than there are cores: some wait for others.
 
 With ``--records FOLDER``, a stage that passes leaves a record there under the digest of all that it
 depends on: its command, the files that its tests import, start and read, the versions of Python, of
@@ -232,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--records", type=Path, help="the folder of records; without it, run all")
     parser.add_argument("--without", type=Path, help="a file of tests that have passed already")
     parser.add_argument("--only", action="append", default=[], help="run this stage alone")
-    parser.add_argument("--at-once", type=int, default=(os.cpu_count() or 1) + 1)
+    parser.add_argument("--at-once", type=int, default=(os.cpu_count() or 1) + 2)
     parser.add_argument("--list", action="store_true", help="name the stages, and stop")
     parser.add_argument("--of", metavar="FILE", help="name those that depend on a file, and stop")
     options = parser.parse_args(arguments)

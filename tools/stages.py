@@ -46,7 +46,11 @@ class Stage:
 
 
 def stages(pythons: Mapping[str, str]) -> list[Stage]:
-    """All stages, those that take longest first; ``pythons`` are other interpreters by version."""
+    """All stages; ``pythons`` are other interpreters by version.
+
+    First come those that take longest: they wait for containers, replicas and a browser for half of
+    their time.
+    """
     tensorflow, others = "tests/clients/tensorflow", ("generators", "environment")
     apart = ("tests/clients/adapters", "tests/clients/display", tensorflow)
     tracing = (
@@ -59,6 +63,12 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
     return [
         Stage("containers", ("tests/containers",), needs=("podman", "buildah", "mmdebstrap")),
         Stage("fleets", ("tests/fleet",), but=(_TRAINING[0],)),
+        Stage(
+            "page",
+            ("tests/browser",),
+            builds=("page-tools", *others),
+            needs=("chromium", "node"),
+        ),
         _engine("operations", "ops"),
         Stage("GPU on the CPU", _GPU),
         _engine("machine code", "backends", but=_GPU),
@@ -74,12 +84,6 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
         Stage("adapters", ("tests/examples", *apart[:2])),
         Stage("service", ("tests/service",), but=wire),
         Stage("routes and wire", wire),
-        Stage(
-            "page",
-            ("tests/browser",),
-            builds=("page-tools", *others),
-            needs=("chromium", "node"),
-        ),
         Stage("guide", ("tests/guide",), reads=("docs",), needs=("chromium",)),
         Stage("generated clients", ("tests/generators",), builds=others),
         Stage(
