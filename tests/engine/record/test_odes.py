@@ -115,7 +115,8 @@ MORE = [
 @pytest.mark.parametrize(
     ("way", "text", "want"),
     [(way, *asked) for way in ALL for asked in ASKED]
-    + [(way, *asked) for way in EXPLICIT for asked in MORE],
+    + [(way, *asked) for way in EXPLICIT for asked in MORE]
+    + [("method='rodas5p'", *asked) for asked in MORE[:2]],
 )
 def test_derivatives_mapped_and_of_higher_order_are_of_closed_form(ask, way, text, want):
     at = {"k": 1.3, "y0": 2.0, "T": 1.7}
