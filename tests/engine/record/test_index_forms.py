@@ -115,3 +115,13 @@ def test_masks_that_select_other_numbers_of_elements_need_one_recording():
         answer = call.replay(lambda: None)
         np.testing.assert_array_equal(answer.gradients["x"], 2 * np.maximum(values, 0))
         assert len(call.entry.paths) == 1
+
+
+def test_each_example_of_a_batch_has_a_mask_of_its_own():
+    program = ENGINE.parse("y = x * 1.0\ny[x < 0] = 0.0\nsum(y * y)")
+    values = np.array([[1.0, -2.0, 3.0], [-1.0, -2.0, -3.0], [1.0, 2.0, 3.0]])
+    call = ENGINE.call(program, {"x": Leaf(values)}, Query("gradient", batch={"x": 0}))
+    np.testing.assert_array_equal(
+        call.replay(lambda: None).gradients["x"], 2 * np.maximum(values, 0)
+    )
+    assert len(call.entry.paths) == 1
