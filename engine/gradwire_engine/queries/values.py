@@ -17,8 +17,8 @@ from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record.calculus import rebuild
 
-#: The dtypes of programs by identity: each is one object, which nearly all arrays have.
-_OWN = frozenset(map(id, DTYPES.values()))
+#: The dtypes of programs by NumPy's characters: of those that are equal, NumPy has one for each.
+_CHARS = frozenset(dtype.char for dtype in DTYPES.values())
 
 
 def received(variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,7 +65,10 @@ def plain(value: Any, at: Place) -> Array:
 
 
 def _is_plain(value: Any) -> bool:
-    return type(value) is np.ndarray and id(value.dtype) in _OWN
+    if type(value) is not np.ndarray:
+        return False
+    dtype = value.dtype
+    return dtype.char in _CHARS and dtype.isnative
 
 
 def _received(path: str, value: Any) -> Any:
