@@ -21,15 +21,15 @@ from gradwire_engine.record.calculus import rebuild
 _CHARS = frozenset(dtype.char for dtype in DTYPES.values())
 
 
-def received(variables: Mapping[str, Any]) -> dict[str, Any]:
+def received(variables: Mapping[str, Any]) -> Mapping[str, Any]:
     """Variables whose values are arrays that can be computed with.
 
     Raises: ``InputError``.
     """
-    return {
-        name: value if type(value) is Leaf and _is_plain(value.value) else _received(name, value)
-        for name, value in variables.items()
-    }
+    for leaf in variables.values():
+        if type(leaf) is not Leaf or not _is_plain(leaf.value):
+            return {name: _received(name, value) for name, value in variables.items()}
+    return variables
 
 
 def received_vectors(vectors: Any, field: str) -> Any:
