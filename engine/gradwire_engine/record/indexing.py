@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine import hints
 from gradwire_engine.errors import BadArgument, UnknownName
 from gradwire_engine.ops.arrays.indexing import GetItem, NonzeroIndices, SetItem
-from gradwire_engine.ops.arrays.shape import reshape, unsqueeze
+from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.composites import Ragged
-from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern, Span, complete_pattern
-from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.record import composites
-from gradwire_engine.record.updates import At, Place
+from gradwire_engine.record.updates import At, Place, suits_all, where
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -26,7 +25,9 @@ def read(r: Recorder, target: Any, items: list[Any]) -> Any:
     if len(items) == 1 and type(items[0]) is tuple and isinstance(target, Var | At):
         items = [*items[0]]
     if isinstance(target, At):
-        return Place(*_selection(r, target.array, items), target.array.type.shape)
+        x, items = target.array, [_index(r, item) for item in items]
+        mask = _fitting(items[0], x, 0) if len(items) == 1 and _is_mask(items[0]) else None
+        return Place(x, mask, partial(_selection, r, x, items))
     if isinstance(target, Var):
         if not items:
             return target
@@ -77,10 +78,8 @@ def write(r: Recorder, target: Any, items: list[Any], value: Any) -> Any:
     items = [_index(r, item) for item in items]
     if len(items) == 1 and _is_mask(items[0]) and new.dtype == target.dtype:
         mask = _fitting(items[0], target, 0)
-        rest = target.shape[mask.ndim :]
-        # Where all that it selects gets the same, the number of these decides nothing.
-        if new.ndim <= len(rest) and broadcast_shapes(rest, new.type.shape) == rest:
-            return Where()(unsqueeze(mask, tuple(range(mask.ndim, target.ndim))), new, target)
+        if suits_all(new, mask, target):
+            return where(mask, new, target)
     x, pattern, arrays = _selection(r, target, items)
     return reshape(SetItem(pattern)(x, new, *arrays), target.shape)
 

@@ -125,3 +125,31 @@ def test_each_example_of_a_batch_has_a_mask_of_its_own():
         call.replay(lambda: None).gradients["x"], 2 * np.maximum(values, 0)
     )
     assert len(call.entry.paths) == 1
+
+
+#: What a method of ``x.at[...]`` computes of elements and values.
+METHODS = {
+    "set": lambda x, v: v,
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+    "divide": np.divide,
+    "power": np.power,
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("form", ["m3", "m34", "no", "yes", "m3,1", "i", "::-1,1", "yes,0"])
+def test_updates_in_new_arrays(method: str, form: str):
+    x = point((3, 4))
+    for value in (2.0, np.float64(0.5) + np.arange(4) / 4):
+        known = {**names(), "x": x.copy(), "f": METHODS[method], "v": value}
+        if np.ndim(value) and form not in ("m3", "no", "yes", "i"):
+            continue
+        exec(f"x[{form}] = f(x[{form}], v)", known)
+        found, _ = asked(
+            f"y = x.at[{form}].{method}(v)\n", {"x": x, "v": np.asarray(value)}, ["y"], [x]
+        )
+        np.testing.assert_allclose(found[0], known["x"])
