@@ -12,6 +12,7 @@ from gradwire.tf import dtypes, static
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype
+from gradwire.tf.errors import invalid
 from gradwire.tf.gathering import where
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import image as pictures
@@ -54,20 +55,27 @@ def resize(
     name: str | None = None,
 ) -> Tensor:
     """Pictures of another height and width, float32 unless the method takes nearest elements."""
+    return resized(images, size, method, preserve_aspect_ratio, bool(antialias))
+
+
+def resized(
+    images: TensorLike, size: Ints, method: str, preserve_aspect_ratio: bool, *how: bool
+) -> Tensor:
+    """Pictures resized, with the service's further arguments: antialias, corners, centers."""
     x = convert_to_tensor(images)
     lengths = x._lengths()
     if len(lengths) not in (3, 4):
         raise ValueError(f"`images` must have 3 axes, or 4 for a batch; got {len(lengths)}")
-    height, width = static.lengths(size)
+    new, old = np.float32(static.lengths(size)), np.float32(lengths[-3:-1])
     if preserve_aspect_ratio:
-        scale = min(height / lengths[-3], width / lengths[-2])
-        height, width = (round(scale * length) for length in lengths[-3:-1])
+        new = np.rint((new / old).min() * old)
+    height, width = new.astype(int).tolist()
+    if not min(height, width, *lengths[-3:-1]) > 0:
+        raise invalid(f"image sizes must be positive, got {lengths} and {[height, width]}")
     kind = x.dtype if method == ResizeMethod.NEAREST_NEIGHBOR else dtypes.float32
-    pictures_ = cast(x, kind)
     spec = Spec(kind, (*lengths[:-3], height, width, lengths[-1]))
-    return call(
-        "tf.image.resize", pictures_, [height, width], method, False, bool(antialias), spec=spec
-    )
+    pictures_ = cast(x, kind)
+    return call("tf.image.resize", pictures_, [height, width], method, False, *how, spec=spec)
 
 
 def convert_image_dtype(
@@ -113,12 +121,11 @@ def resize_with_pad(
 ) -> Tensor:
     """The picture as large as fits, within a border of zeros."""
     x = convert_to_tensor(image)
-    lengths = x._lengths()[-3:-1]
     wanted = static.integer(target_height), static.integer(target_width)
-    ratio = max(n / m for n, m in zip(lengths, wanted, strict=True))
-    size = [math.floor(n / ratio) for n in lengths]
-    border = [max(0, math.floor((m - n / ratio) / 2)) for n, m in zip(lengths, wanted, strict=True)]
-    small = resize(x, size, method, antialias=antialias)
+    new, old = np.float32(wanted), np.float32(x._lengths()[-3:-1])
+    exact = old / (old / new).max()
+    border = np.floor((new - exact) / 2).clip(0).astype(int).tolist()
+    small = resize(x, np.floor(exact).astype(int).tolist(), method, antialias=antialias)
     return pictures.pad_to_bounding_box(small, border[0], border[1], wanted[0], wanted[1])
 
 

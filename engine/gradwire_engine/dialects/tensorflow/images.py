@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
@@ -12,7 +14,14 @@ from gradwire_engine.ops.arrays.slicing import picked, sliced
 from gradwire_engine.ops.axes import flag, integer, lengths
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.images.interpolation import SPLINES, inside, sampled
-from gradwire_engine.ops.images.resampling import resized
+from gradwire_engine.ops.images.resampling import (
+    KERNELS,
+    area_weights,
+    chosen,
+    cubic,
+    kernel_weights,
+    weighed,
+)
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.promotion import inexact_promoted
 
@@ -39,6 +48,8 @@ TF.entry(
 )
 
 _METHODS = ("bilinear", "bicubic", "nearest", "area", "lanczos3", "lanczos5", "gaussian")
+#: A position between elements counts as the nearest of so many in bicubic interpolation.
+_PARTS = 1024
 
 
 def _image(b: Builder, images: Any, name: str) -> Var:
@@ -56,11 +67,17 @@ def resize(
     method: Static = "bilinear",
     preserve_aspect_ratio: Static = False,
     antialias: Static = False,
+    align_corners: Static = False,
+    half_pixel_centers: Static = True,
 ) -> Any:
     """Images (h, w, channels), or several, of another ``size`` (h, w).
 
     ``method`` is ``bilinear``, ``bicubic`` (Keys, ``a = -1/2``), ``nearest``, ``area``,
-    ``lanczos3``, ``lanczos5``, ``gaussian`` or ``mitchellcubic``.
+    ``lanczos3``, ``lanczos5``, ``gaussian`` or ``mitchellcubic``.  Positions are rounded to
+    float32, and for ``bicubic`` without ``antialias`` to 1/1024 of a pixel, as in TensorFlow.
+    Positions of TensorFlow 1, for the first three methods: ``align_corners`` puts the outermost
+    pixels on each other, else without ``half_pixel_centers`` the first ones; Keys' ``a`` is
+    then -3/4, and the outermost pixels stand for those beyond.
     """
     x, target = _image(b, images, "resize"), lengths(size, "size")
     if len(target) != 2:
@@ -69,16 +86,52 @@ def resize(
         raise BadArgument(f"resize knows the methods {', '.join(_METHODS)} and mitchellcubic")
     height, width = x.type.shape[-3:-1]
     if flag(preserve_aspect_ratio, "preserve_aspect_ratio"):
-        factor = min(target[0] / max(height, 1), target[1] / max(width, 1))
-        target = (round(height * factor), round(width * factor))
-    smooth = flag(antialias, "antialias")
-    if target == (height, width):
-        return x
+        new, old = np.float32(target), np.float32((height, width))
+        target = tuple(np.rint((new / np.maximum(old, 1)).min() * old).astype(int).tolist())
+    smooth, corners = flag(antialias, "antialias"), flag(align_corners, "align_corners")
+    middles = flag(half_pixel_centers, "half_pixel_centers") and not corners
+    if not middles and (smooth or method not in _METHODS[:3]):
+        raise BadArgument(f"{method} needs the centers of pixels", hint="leave out align_corners")
     x = x if method == "nearest" else b.inexact(x)
+    if target == (height, width) and method not in ("gaussian", "mitchellcubic"):
+        return x
     # Kernels that smooth do so also along an axis whose length stays.
     for axis, count in zip((x.ndim - 3, x.ndim - 2), target, strict=True):
-        x = resized(x, axis, count, method, antialias=smooth)
+        x = _resized(x, axis, count, method, smooth=smooth, middles=middles, corners=corners)
     return x
+
+
+def _resized(
+    x: Var, axis: int, count: int, method: str, *, smooth: bool, middles: bool, corners: bool
+) -> Var:
+    """``count`` elements along ``axis``, by TensorFlow's kernels: they place them in float32."""
+    length = x.type.shape[axis]
+    old, new = np.float32((length, count)) - np.float32(corners and count > 1)
+    twice = smooth or method not in _METHODS[:4]  # such kernels are given the inverse of the scale
+    scale = 1 / (new / max(old, np.float32(1))) if twice else old / max(new, np.float32(1))
+    half = np.float32(0.5 if middles else 0)
+
+    def index(i: Any, length: int) -> Any:
+        at = (i.astype(np.float32) + half) * scale
+        return np.floor(at + np.float32(0.5 if corners else 0)).clip(0, length - 1).astype(int)
+
+    def weights(i: Any, length: int) -> Any:
+        at = (i.astype(np.float32) + half) * scale - half
+        if method == "bicubic" and not smooth:
+            whole = np.floor(at).astype(float)
+            at = whole + np.rint((at - whole) * _PARTS) / _PARTS
+        if not middles and method == "bicubic":
+            return kernel_weights(at, length, cubic(-0.75), border=2)
+        if method == "bilinear" and not smooth:
+            at = at.clip(0, length - 1)
+        narrow = 1 / np.maximum(scale, np.float32(1)) if smooth else np.float32(1)
+        return kernel_weights(at, length, lambda t: KERNELS[method](t * narrow))
+
+    if method == "nearest":
+        return chosen(x, axis, count, index)
+    if method == "area":
+        return weighed(x, axis, count, lambda i, n: area_weights(i.astype(np.float32), count, n))
+    return weighed(x, axis, count, weights)
 
 
 @TF.macro("image.crop_and_resize")

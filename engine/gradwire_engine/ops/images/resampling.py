@@ -51,7 +51,8 @@ def _mitchell(t: Any) -> Any:
     return np.where(t < 1, near, np.where(t < 2, far, 0)) / 6
 
 
-_KERNELS: dict[str, Kernel] = {
+#: The kernels by their methods' names.
+KERNELS: dict[str, Kernel] = {
     **dict.fromkeys(("linear", "bilinear", "trilinear", "triangle"), hat),
     **dict.fromkeys(("cubic", "bicubic", "tricubic"), cubic(-0.5)),
     "lanczos3": _lanczos(3),
@@ -82,7 +83,7 @@ def kernel_weights(
 
     The outermost elements stand also for ``border`` more on either side.
     """
-    index = np.arange(-border, length + border)
+    index = np.arange(-border, length + border, dtype=positions.dtype)
     around = kernel(np.abs(positions - index) / width)
     weights = around[:, border : border + length]
     if border:
@@ -96,7 +97,7 @@ def centre(i: Any, scale: float) -> Any:
     return (i + 0.5) * scale - 0.5
 
 
-def _area_weights(i: Any, count: int, length: int) -> Any:
+def area_weights(i: Any, count: int, length: int) -> Any:
     """The share that each element has in stretch ``i`` of ``count`` equal ones."""
     index, scale = np.arange(length), length / count
     covered = np.minimum((i + 1) * scale, index + 1) - np.maximum(i * scale, index)
@@ -122,12 +123,12 @@ def resized(x: Var, axis: int, count: int, method: str, *, antialias: bool) -> V
     if method == "nearest":
         return chosen(x, axis, count, lambda i, length: (2 * i + 1) * length // (2 * count))
     if method == "area":
-        return weighed(x, axis, count, lambda i, length: _area_weights(i, count, length))
+        return weighed(x, axis, count, lambda i, length: area_weights(i, count, length))
 
     def weights(i: Any, length: int) -> Any:
         scale = length / max(count, 1)
         width = max(scale, 1.0) if antialias else 1.0
-        return kernel_weights(centre(i, scale), length, _KERNELS[method], width)
+        return kernel_weights(centre(i, scale), length, KERNELS[method], width)
 
     return weighed(x, axis, count, weights)
 
@@ -147,8 +148,8 @@ def resize_image(
     x, target, smooth = b.array(image), lengths(shape), flag(antialias, "antialias")
     if len(target) != x.ndim:
         raise ShapeMismatch(f"resize_image needs {x.ndim} lengths as {x.type} has, got {target}")
-    if method not in ("nearest", "area", *_KERNELS):
-        raise BadArgument(f"resize_image knows the methods nearest, area, {', '.join(_KERNELS)}")
+    if method not in ("nearest", "area", *KERNELS):
+        raise BadArgument(f"resize_image knows the methods nearest, area, {', '.join(KERNELS)}")
     x = x if method == "nearest" else b.inexact(x)
     for axis, count in enumerate(target):
         if count != x.type.shape[axis]:

@@ -17,6 +17,7 @@ import gradwire.tf as tf
 from gradwire.tf import absent
 from gradwire.tf.compat.v1 import data as data
 from gradwire.tf.compat.v1 import gfile as gfile
+from gradwire.tf.compat.v1 import image as image
 from gradwire.tf.compat.v1 import logging as logging
 from gradwire.tf.compat.v1 import losses as losses
 from gradwire.tf.compat.v1 import train as train
