@@ -8,19 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf import regular
 from gradwire.tf.arguments import only
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype, bool_, float32, int32, string
 from gradwire.tf.errors import invalid
 from gradwire.tf.ragged_tensors import RaggedTensor
 from gradwire.tf.rowwise import elementwise
-from gradwire.tf.tensors import Tensor
+from gradwire.tf.tensors import Operand, Tensor
 
 
 @elementwise
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """The number of bytes, or with ``unit="UTF8_CHAR"`` characters, of each text."""
-    return tensor_of(_each(input, lambda text: len(_units(text, unit)), np.int32), int32)
+    _checked(unit)
+    beside = b"" if unit == "BYTE" else bytes(range(0x80, 0xC0))
+    return tensor_of(_each(input, lambda text: len(text.translate(None, beside)), np.int32), int32)
 
 
 @elementwise
@@ -44,11 +47,10 @@ def strip(input: Any, name: str | None = None) -> Tensor:
 @elementwise
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """The parts of texts that begin at ``pos`` and have at most ``len`` bytes or characters."""
-    texts, first, count = np.broadcast_arrays(
-        convert_to_tensor(input)._value(),
-        convert_to_tensor(pos)._value(),
-        convert_to_tensor(len)._value(),
-    )
+    starts, counts = (convert_to_tensor(each)._value() for each in (pos, len))
+    if starts.shape != counts.shape:
+        raise invalid(f"pos and len should have one shape, got {starts.shape}, {counts.shape}")
+    texts, first, count = np.broadcast_arrays(_strings(input), starts, counts)
     found = np.empty(texts.shape, object)
     for place in np.ndindex(texts.shape):
         units = _units(texts[place], unit)
@@ -56,15 +58,19 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
         if not -total <= start <= total:
             raise invalid(f"pos {start} out of range for string b'{texts[place]!r}'")
         start += total if start < 0 else 0
-        part = units[start : start + int(count[place])]
-        found[place] = part if isinstance(part, bytes) else part.encode()
+        stop = start + int(count[place]) if count[place] >= 0 or unit != "BYTE" else total
+        found[place] = b"".join(units[start : max(stop, start)])
     return tensor_of(found, string)
 
 
 def join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
     """Texts put together, place by place."""
-    arrays = np.broadcast_arrays(*(convert_to_tensor(each)._value() for each in inputs))
-    found = np.empty(arrays[0].shape, object)
+    texts = [_strings(each) for each in inputs]
+    shapes = {each.shape for each in texts} - {()}
+    if len(shapes) > 1:
+        raise invalid(f"Input shapes do not match: {shapes}")
+    arrays = np.broadcast_arrays(*texts)
+    found = np.empty(shapes.pop() if shapes else (), object)
     for place in np.ndindex(found.shape):
         found[place] = separator.encode().join(bytes(array[place]) for array in arrays)
     return tensor_of(found, string)
@@ -78,21 +84,23 @@ def reduce_join(
     name: str | None = None,
 ) -> Tensor:
     """Texts put together along an axis, by default all."""
-    texts = convert_to_tensor(inputs)._value()
-    axes = range(texts.ndim) if axis is None else np.atleast_1d(axis).tolist()
-    for each in sorted((a % texts.ndim for a in axes), reverse=True):
+    texts = _strings(inputs)
+    axes = range(texts.ndim)[::-1] if axis is None else np.atleast_1d(axis).astype(int).tolist()
+    if not all(-texts.ndim <= each < texts.ndim for each in axes):
+        raise invalid(f"Invalid reduction dimensions {axes} for input with {texts.ndim} axes")
+    for each in axes:
         moved = np.moveaxis(texts, each, -1)
         joined = np.empty(moved.shape[:-1], object)
         for place in np.ndindex(joined.shape):
             joined[place] = separator.encode().join(moved[place])
-        texts = np.expand_dims(joined, each) if keepdims else joined
-    return tensor_of(texts, string)
+        texts = np.expand_dims(joined, each)
+    return tensor_of(texts if keepdims else texts.squeeze(tuple(axes)), string)
 
 
 def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """The parts of texts between separators, by default white space: ragged for several texts."""
     between = sep.encode() if sep else None
-    return _rows(input, lambda text: text.split(between, maxsplit))
+    return _rows(input, lambda text: text.split(between, maxsplit) if maxsplit else [text])
 
 
 def bytes_split(input: Any, name: str | None = None) -> Any:
@@ -151,11 +159,16 @@ def unicode_encode(
     only("unicode_encode", errors=(errors, "replace"), replacement_char=(replacement_char, 65533))
     to = _bytes(output_encoding).decode()
     rows = input.to_list() if hasattr(input, "to_list") else convert_to_tensor(input).numpy()
+
+    def text(points: Any) -> bytes:
+        valid = (0 <= each < 0xD800 or 0xE000 <= each < 0x110000 for each in points)
+        return "".join(
+            chr(e if ok else 0xFFFD) for e, ok in zip(points, valid, strict=True)
+        ).encode(to)
+
     if np.ndim(rows[0]) == 0 and not isinstance(rows[0], list):
-        return convert_to_tensor("".join(map(chr, rows)).encode(to))
-    made = np.empty(len(rows), object)
-    made[:] = ["".join(map(chr, row)).encode(to) for row in rows]
-    return tensor_of(made, string)
+        return convert_to_tensor(text(rows))
+    return _string_tensor([*map(text, rows)])
 
 
 def ngrams(
@@ -196,17 +209,13 @@ def regex_replace(
     input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
 ) -> Tensor:
     """Texts with what a pattern finds replaced."""
-    expression = re.compile(_bytes(pattern))
-    by = _bytes(rewrite)
-    return _texts(input, lambda text: expression.sub(by, text, count=0 if replace_global else 1))
+    return _texts(input, regular.replacement(_bytes(pattern), _bytes(rewrite), replace_global))
 
 
 @elementwise
 def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
     """True where a pattern describes the whole of a text."""
-    expression = re.compile(_bytes(pattern))
-    found = _each(input, lambda text: expression.fullmatch(text) is not None, np.bool_)
-    return tensor_of(found, bool_)
+    return tensor_of(_each(input, regular.full_match(_bytes(pattern)), np.bool_), bool_)
 
 
 @elementwise
@@ -216,6 +225,8 @@ def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> T
 
     def number(text: bytes) -> Any:
         try:
+            if b"_" in text:
+                raise ValueError
             return int(text) if dtype.is_integer else float(text)
         except ValueError:
             raise invalid(
@@ -235,21 +246,28 @@ def as_string(
     fill: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """Numbers as texts."""
+    """Numbers as texts, as C's ``printf`` writes them with ``fill`` for a flag."""
     tensor = convert_to_tensor(input)
-    kind = "e" if scientific else "g" if shortest else "f"
-    floating = tensor.dtype.is_floating
-    spec = fill + (str(width) if width >= 0 else "") + (f".{precision}" if precision >= 0 else "")
+    if tensor.dtype == string:
+        return tensor
+    exact = tensor.dtype.is_integer or tensor.dtype == bool_
+    if fill not in ("", *"+-0 "):
+        raise invalid(f"Fill string not supported: {fill!r}")
+    if (scientific and shortest) or (exact and (scientific or shortest or precision >= 0)):
+        raise invalid(f"such notation is not possible for {tensor.dtype.name}")
+    kind = "d" if exact else "e" if scientific else "g" if shortest else "f"
+    rest = (str(width) if width >= 0 else "") + (f".{precision}" if precision >= 0 else "") + kind
 
-    def text(value: Any) -> bytes:
-        if tensor.dtype == bool_:
-            return b"true" if value else b"false"
-        return f"{value:{spec}{kind}}".encode() if floating else f"{value:{spec}}".encode()
+    def text(value: Any) -> str:
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, complex):
+            return f"({text(value.real)},{text(value.imag)})"
+        return f"%{fill.replace('0', fill if np.isfinite(value) else '')}{rest}" % value
 
-    found = np.empty(tensor._lengths(), object)
-    for place, value in np.ndenumerate(tensor._value()):
-        found[place] = text(value.item())
-    return tensor_of(found, string)
+    return tensor_of(
+        _mapped(tensor._value(), lambda value: text(value.item()).encode(), object), string
+    )
 
 
 def format(
@@ -259,21 +277,67 @@ def format(
     summarize: int = 3,
     name: str | None = None,
 ) -> Tensor:
-    """A template in which placeholders stand for tensors."""
-    given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    """A template with tensors for placeholders, of each axis ``summarize`` at its ends."""
+    given = [inputs] if isinstance(inputs, Operand) else inputs
     parts = template.split(placeholder)
     if len(parts) - 1 != len(given):
-        raise ValueError(f"{template!r} has not as many placeholders as there are inputs")
-    texts = [str(convert_to_tensor(each).numpy()) for each in given]
-    whole = parts[0] + "".join(text + part for text, part in zip(texts, parts[1:], strict=True))
+        raise ValueError(
+            f"The template expects {len(parts) - 1} tensors, but the inputs only has {len(given)}."
+        )
+    whole = parts[0].encode()
+    for each, part in zip(given, parts[1:], strict=True):
+        whole += summarized(convert_to_tensor(each)._value(), summarize) + part.encode()
     return convert_to_tensor(whole)
 
 
+def summarized(array: Any, most: int = -1, depth: int = 1) -> bytes:
+    """An array's elements, or where an axis has more than twice ``most``, so many at its ends."""
+    if array.ndim == 0:
+        return _element(array[()])
+    between = b" " if array.ndim == 1 else b"\n" * (array.ndim - 1) + b" " * depth
+    ends = min(most, array.size) if most >= 0 else array.size
+    dots = len(array) > 2 * ends
+    shown = (
+        [*array[:ends], *array[ends:]] if not dots else [*array[:ends], *array[len(array) - ends :]]
+    )
+    parts = [summarized(np.asarray(each, array.dtype), most, depth + 1) for each in shown]
+    if dots:
+        parts = [*(parts[:ends] or [b""]), b"...", *parts[ends:]]
+    return b"[" + between.join(parts) + b"]"
+
+
+_ESCAPES = {
+    **{code: f"\\{code:03o}" for code in (*range(32), 127)},
+    **str.maketrans({mark: f"\\{mark}" for mark in "\"'\\"}),
+    **str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"}),
+}
+
+
+def _element(value: Any) -> bytes:
+    """An element as TensorFlow prints it, a floating one with the fewest digits of two numbers."""
+    if isinstance(value, bytes):
+        text = value.decode("utf-8", "surrogateescape").translate(_ESCAPES)
+        return f'"{text}"'.encode("utf-8", "surrogateescape")
+    if isinstance(value, (bool, np.bool_)):
+        return str(int(value)).encode()
+    if isinstance(value, np.complexfloating):
+        return b"?"
+    if isinstance(value, np.integer):
+        return str(value).encode()
+    kind, few, many = (float, 15, 17) if value.dtype == np.float64 else (np.float32, 6, 9)
+    short = f"{float(value):.{few}g}"
+    same = kind(float(short)) == kind(value) or np.isnan(value)
+    return (short if same else f"{float(value):.{many}g}").encode()
+
+
 def _each(input: Any, function: Callable[[bytes], Any], dtype: Any) -> np.ndarray[Any, Any]:
-    texts = _strings(input)
-    found = np.empty(texts.shape, dtype)
-    for place in np.ndindex(texts.shape):
-        found[place] = function(bytes(texts[place]))
+    return _mapped(_strings(input), lambda text: function(bytes(text)), dtype)
+
+
+def _mapped(array: Any, function: Callable[[Any], Any], dtype: Any) -> np.ndarray[Any, Any]:
+    found = np.empty(array.shape, dtype)
+    for place in np.ndindex(array.shape):
+        found[place] = function(array[place])
     return found
 
 
@@ -288,8 +352,8 @@ def _rows(input: Any, function: Callable[[bytes], list[bytes]]) -> Any:
     if texts.ndim == 0:
         return convert_to_tensor(np.asarray(function(bytes(texts[()])), object), string)
     if texts.ndim > 1:
-        flat = _rows(tensor_of(texts.ravel(), string), function)
-        return RaggedTensor.from_tensor(input).with_values(flat)
+        rows = _rows(tensor_of(texts.reshape(-1, *texts.shape[2:]), string), function)
+        return RaggedTensor.from_row_lengths(rows, [texts.shape[1]] * texts.shape[0])
     found = [function(bytes(text)) for text in texts]
     every = np.empty(sum(map(_count, found)), object)
     every[:] = [part for row in found for part in row]
@@ -316,10 +380,15 @@ def _count(units: Any) -> int:  # for those in whose scope `len` is another
     return len(units)
 
 
-def _units(text: Any, unit: str) -> Any:
+def _units(text: bytes, unit: str) -> list[bytes]:
+    """The bytes or the characters of a text."""
+    _checked(unit)
+    return re.findall(rb"(?s)." if unit == "BYTE" else rb"(?s).[\x80-\xbf]*", text)
+
+
+def _checked(unit: str) -> None:
     if unit not in ("BYTE", "UTF8_CHAR"):
         raise ValueError(f"unit must be 'BYTE' or 'UTF8_CHAR', not {unit!r}")
-    return text if unit == "BYTE" else text.decode(errors="replace")
 
 
 def _cased(text: bytes, encoding: str, method: str) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gradwire.tf import nest
+from gradwire.tf import dtypes, nest, strings
 from gradwire.tf.conversion import tensor_of
 from gradwire.tf.scopes import scoped
 from gradwire.tf.steps import again
@@ -81,7 +81,11 @@ def print(
     name: str | None = None,
 ) -> None:
     """Print values, of large tensors a few from both ends of each axis."""
-    text = sep.join(_shown(each, summarize) for each in inputs) + end
+    shown = [_shown(each, summarize) for each in inputs]
+    match inputs:
+        case (Operand(dtype=dtypes.string) as text,) if not text._lengths():
+            shown = [bytes(text._value()[()]).decode(errors="replace")]
+    text = sep.join(shown) + end
     if isinstance(output_stream, str) and output_stream.startswith("file://"):
         with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:  # noqa: PTH123
             file.write(text)
@@ -95,41 +99,11 @@ def print(
 
 def _shown(value: Any, summarize: int) -> str:
     if isinstance(value, Operand):
-        return _array(value._value(), summarize)
+        return strings.summarized(value._value(), summarize).decode(errors="replace")
     if nest.is_nested(value):
         parts = nest.map_structure(lambda each: _Text(_shown(each, summarize)), value)
         return str(parts)
     return str(value)
-
-
-def _array(array: Any, summarize: int, depth: int = 1) -> str:
-    if array.ndim == 0:
-        return _element(array[()])
-    shown = list(range(len(array)))
-    dots = summarize >= 0 and len(array) > 2 * summarize
-    if dots:
-        shown = [*shown[:summarize], -1, *shown[len(shown) - summarize :]]
-    parts = ["..." if dots and i == -1 else _array(array[i], summarize, depth + 1) for i in shown]
-    between = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * depth
-    return f"[{between.join(parts)}]"
-
-
-def _element(value: Any) -> str:
-    if isinstance(value, bytes):
-        return f'"{value.decode(errors="replace")}"'
-    if isinstance(value, (bool, np.bool_)):
-        return str(int(value))
-    if isinstance(value, np.floating):
-        text = f"{float(value):.{8 if value.dtype == np.float32 else 15}g}"
-        shortest = str(value)
-        return text if len(text) < len(shortest) else _plain(shortest)
-    if isinstance(value, np.complexfloating):
-        return f"({_element(value.real)},{_element(value.imag)})"
-    return str(value)
-
-
-def _plain(text: str) -> str:
-    return text.removesuffix(".0")
 
 
 class _Text(str):
