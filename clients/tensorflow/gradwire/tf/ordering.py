@@ -165,7 +165,7 @@ def _unique(x: Any) -> tuple[Tensor, Any, Any]:
     if array.ndim != 1:
         raise invalid("unique expects a 1D vector. [Op:Unique] name: ")
     _, first, places, counts = np.unique(
-        array, return_index=True, return_inverse=True, return_counts=True
+        array, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
     order = np.argsort(first, kind="stable")
     rank = np.argsort(order)
@@ -257,7 +257,10 @@ def histogram_fixed_width(
     count, kind = static.integer(nbins), dtypes.as_dtype(dtype)
 
     def compute() -> Tensor:
-        bins = static.array(histogram_fixed_width_bins(values, value_range, nbins)).reshape(-1)
+        x = static.array(convert_to_tensor(values)).reshape(-1)
+        low, high = static.array(value_range).astype(x.dtype)
+        steps = (np.maximum(x, low) - low) / (float(high - low) / count)
+        bins = np.minimum(steps, count - 1).astype(int)
         return tensor_of(np.bincount(bins, minlength=count).astype(kind.storage), kind)
 
     return unregistered("HistogramFixedWidth", [values, value_range], compute)
@@ -272,7 +275,8 @@ def histogram_fixed_width_bins(
     name: str | None = None,
 ) -> Tensor:
     """The bin of each element."""
-    x, count, kind = static.array(values), static.integer(nbins), dtypes.as_dtype(dtype)
+    x, count = static.array(convert_to_tensor(values)), static.integer(nbins)
+    kind = dtypes.as_dtype(dtype)
     low, high = static.array(value_range).astype(x.dtype)
     bins = np.floor(count * ((x - low) / (high - low)))
     return tensor_of(np.clip(bins, 0, count - 1).astype(kind.storage), kind)

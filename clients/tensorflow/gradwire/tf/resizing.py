@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import dtypes, static
+from gradwire.tf.arguments import only
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype
@@ -16,17 +17,20 @@ from gradwire.tf.errors import invalid
 from gradwire.tf.gathering import where
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import image as pictures
-from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
+from gradwire.tf.operations.types import DTypeLike, Floats, Ints, TensorLike
 from gradwire.tf.operators import cast, multiply
 from gradwire.tf.products import saturate_cast
 from gradwire.tf.random import stateful, stateless
 from gradwire.tf.tensors import Tensor
 
 __all__ = [
-    "ResizeMethod", "adjust_hue", "convert_image_dtype", "draw_bounding_boxes",
-    "non_max_suppression", "per_image_standardization", "random_brightness", "random_contrast",
+    "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue",
+    "adjust_saturation", "convert_image_dtype", "crop_and_resize", "draw_bounding_boxes",
+    "non_max_suppression", "per_image_standardization", "psnr", "random_brightness",
+    "random_contrast",
     "random_crop", "random_flip_left_right", "random_flip_up_down", "random_hue",
     "random_saturation", "resize", "resize_with_crop_or_pad", "resize_with_pad",
+    "rgb_to_grayscale", "ssim", "ssim_multiscale",
     "stateless_random_brightness", "stateless_random_contrast", "stateless_random_crop",
     "stateless_random_flip_left_right", "stateless_random_flip_up_down", "stateless_random_hue",
     "stateless_random_saturation",
@@ -151,11 +155,106 @@ def _maybe(change: Callable[..., Tensor], image: TensorLike, draw: Callable[...,
 
 def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
     """The picture with its hue moved, a turn being 1."""
+    if isinstance(delta, (int, float)) and not -1 <= delta <= 1:
+        raise ValueError("delta must be in the interval [-1, 1]")
+    return _changed(image, lambda x: pictures.adjust_hue(x, delta))
+
+
+def _changed(
+    image: TensorLike, change: Callable[[Tensor], Tensor], saturate: bool = True
+) -> Tensor:
+    """A picture changed by a function of intensities from 0 to 1, in its own dtype."""
     x = convert_to_tensor(image)
-    if not x.dtype.is_integer:
-        return pictures.adjust_hue(x, delta)
-    moved = pictures.adjust_hue(convert_image_dtype(x, dtypes.float32), delta)
-    return convert_image_dtype(moved, x.dtype, saturate=True)
+    if x.dtype.is_floating:
+        return change(x)
+    return convert_image_dtype(change(convert_image_dtype(x, dtypes.float32)), x.dtype, saturate)
+
+
+def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
+    """The picture with ``delta`` added to its intensities from 0 to 1."""
+    return _changed(image, lambda x: pictures.adjust_brightness(x, delta))
+
+
+def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
+    """``z = (x - mean x) factor + mean x``, the mean over height and width of each channel."""
+    return _changed(images, lambda x: pictures.adjust_contrast(x, contrast_factor))
+
+
+def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1) -> Tensor:
+    """``z = gain x^gamma``."""
+    if isinstance(gamma, (int, float)) and gamma < 0:
+        raise ValueError("Gamma should be a non-negative real number.")
+    return _changed(image, lambda x: pictures.adjust_gamma(x, gamma, gain))
+
+
+def adjust_saturation(
+    image: TensorLike, saturation_factor: TensorLike, name: str | None = None
+) -> Tensor:
+    """Colours whose saturation is multiplied by a factor, at most to 1."""
+    return _changed(image, lambda x: pictures.adjust_saturation(x, saturation_factor))
+
+
+def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
+    """Brightness ``0.2989 r + 0.587 g + 0.114 b``; the last axis becomes 1."""
+    return _changed(images, pictures.rgb_to_grayscale, saturate=False)
+
+
+def _compared(first: TensorLike, second: TensorLike, most: TensorLike) -> tuple[TensorLike, ...]:
+    """Two pictures and the largest intensity, floating."""
+    x, y = convert_to_tensor(first), convert_to_tensor(second)
+    if x.dtype.is_floating:
+        return x, y, most
+    largest = cast(most, x.dtype)
+    return tuple([convert_image_dtype(each, dtypes.float32) for each in (x, y, largest)])
+
+
+def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Tensor:
+    """Ratio of peak signal to noise in decibels: ``z = 10 log10(max_val² / mean((a - b)²))``."""
+    return pictures.psnr(*_compared(a, b, max_val))
+
+
+def ssim(
+    img1: TensorLike,
+    img2: TensorLike,
+    max_val: TensorLike,
+    filter_size: int = 11,
+    filter_sigma: float = 1.5,
+    k1: float = 0.01,
+    k2: float = 0.03,
+    return_index_map: bool = False,
+) -> Tensor:
+    """Structural similarity, the mean over all windows and channels; 1 for equal images."""
+    only("ssim", return_index_map=(return_index_map, False))
+    return pictures.ssim(*_compared(img1, img2, max_val), filter_size, filter_sigma, k1, k2)
+
+
+def ssim_multiscale(
+    img1: TensorLike,
+    img2: TensorLike,
+    max_val: TensorLike,
+    power_factors: Floats = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333),
+    filter_size: int = 11,
+    filter_sigma: float = 1.5,
+    k1: float = 0.01,
+    k2: float = 0.03,
+) -> Tensor:
+    """Structural similarity at several scales, each half as large as the one before."""
+    given = _compared(img1, img2, max_val)
+    return pictures.ssim_multiscale(*given, power_factors, filter_size, filter_sigma, k1, k2)
+
+
+def crop_and_resize(
+    image: TensorLike,
+    boxes: TensorLike,
+    box_indices: TensorLike,
+    crop_size: Ints,
+    method: str = "bilinear",
+    extrapolation_value: float = 0.0,
+    name: str | None = None,
+) -> Tensor:
+    """Parts of images (n, h, w, channels), of ``crop_size``, in float32."""
+    x = cast(image, dtypes.float32)
+    return pictures.crop_and_resize(x, boxes, box_indices, crop_size, method, extrapolation_value)
 
 
 def stateless_random_hue(image: TensorLike, max_delta: float, seed: TensorLike) -> Tensor:
@@ -169,20 +268,20 @@ def stateless_random_saturation(
 ) -> Tensor:
     """The picture with its saturation times a number, as the seed decides."""
     factor = float(stateless.stateless_uniform([], seed, lower, upper))
-    return pictures.adjust_saturation(image, factor)
+    return adjust_saturation(image, factor)
 
 
 def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
     """The picture, brighter or darker by ``max_delta`` at most."""
     delta = float(stateful.uniform([], -max_delta, max_delta, seed=seed))
-    return pictures.adjust_brightness(image, delta)
+    return adjust_brightness(image, delta)
 
 
 def random_contrast(
     image: TensorLike, lower: float, upper: float, seed: int | None = None
 ) -> Tensor:
     """The picture with its contrast times a number from ``lower`` to ``upper``."""
-    return pictures.adjust_contrast(image, float(stateful.uniform([], lower, upper, seed=seed)))
+    return adjust_contrast(image, float(stateful.uniform([], lower, upper, seed=seed)))
 
 
 def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
@@ -195,7 +294,7 @@ def random_saturation(
     image: TensorLike, lower: float, upper: float, seed: int | None = None
 ) -> Tensor:
     """The picture with its saturation times a number from ``lower`` to ``upper``."""
-    return pictures.adjust_saturation(image, float(stateful.uniform([], lower, upper, seed=seed)))
+    return adjust_saturation(image, float(stateful.uniform([], lower, upper, seed=seed)))
 
 
 def random_crop(
@@ -240,7 +339,7 @@ def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor
 def stateless_random_brightness(image: TensorLike, max_delta: float, seed: TensorLike) -> Tensor:
     """The picture, brighter or darker by ``max_delta`` at most, as the seed decides."""
     delta = float(stateless.stateless_uniform([], seed, -max_delta, max_delta))
-    return pictures.adjust_brightness(image, delta)
+    return adjust_brightness(image, delta)
 
 
 def stateless_random_contrast(
@@ -248,14 +347,12 @@ def stateless_random_contrast(
 ) -> Tensor:
     """The picture with its contrast times a number, as the seed decides."""
     factor = float(stateless.stateless_uniform([], seed, lower, upper))
-    return pictures.adjust_contrast(image, factor)
+    return adjust_contrast(image, factor)
 
 
 def per_image_standardization(image: TensorLike, name: str | None = None) -> Tensor:
-    """Each picture with mean 0 and variance 1, in float32 where it is of integers."""
-    x = convert_to_tensor(image)
-    floating = x if x.dtype.is_floating else cast(x, dtypes.float32)
-    return pictures.per_image_standardization(floating)
+    """Each picture with mean 0 and variance 1, in float32."""
+    return pictures.per_image_standardization(cast(image, dtypes.float32))
 
 
 def non_max_suppression(
@@ -287,24 +384,32 @@ def _overlap(a: Any, b: Any) -> float:
     return float(both / either) if either > 0 else 0.0
 
 
+#: The colours of outlines where none are given.
+_PALETTE = np.array([
+    [1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0.5, 0, 0.5, 1],
+    [0.5, 0.5, 0, 1], [0.5, 0, 0, 1], [0, 0, 0.5, 1], [0, 1, 1, 1], [1, 0, 1, 1],
+])  # fmt: skip
+
+
 def draw_bounding_boxes(
     images: TensorLike, boxes: TensorLike, colors: TensorLike | None, name: str | None = None
 ) -> Tensor:
-    """Pictures with the outlines of boxes."""
-    pixels, outlines = static.array(images).copy(), static.array(boxes)
-    height, width, depth = pixels.shape[1:]
-    palette = np.eye(max(depth, 1))[:, :depth] if colors is None else static.array(colors)
+    """Pictures with the outlines of boxes, whose corners round towards the first pixels."""
+    pixels, outlines = static.array(images).copy(), static.array(boxes).astype(np.float32)
+    last = np.array(pixels.shape[1:3]) - 1
+    palette = _PALETTE if colors is None else static.array(colors).copy()
+    if pixels.shape[3] == 1:
+        palette = np.ones_like(palette)
     for picture, frames in zip(pixels, outlines, strict=True):
-        for number, (y0, x0, y1, x1) in enumerate(frames):
-            color = palette[number % len(palette)][:depth]
-            top, bottom = round(y0 * (height - 1)), round(y1 * (height - 1))
-            left, right = round(x0 * (width - 1)), round(x1 * (width - 1))
-            rows = slice(max(top, 0), min(bottom, height - 1) + 1)
-            columns = slice(max(left, 0), min(right, width - 1) + 1)
-            for row in (top, bottom):
-                if 0 <= row < height:
-                    picture[row, columns] = color
-            for column in (left, right):
-                if 0 <= column < width:
-                    picture[rows, column] = color
+        for number, frame in enumerate(frames):
+            color = palette[number % len(palette)][: pixels.shape[3]]
+            low = (frame[:2] * last.astype(np.float32)).astype(int)
+            high = (frame[2:] * last.astype(np.float32)).astype(int)
+            if (low > high).any() or (low > last).any() or (high < 0).any():
+                continue
+            rows, columns = map(slice, low.clip(0), np.minimum(high, last) + 1)
+            for row in {low[0], high[0]} & {*range(last[0] + 1)}:
+                picture[row, columns] = color
+            for column in {low[1], high[1]} & {*range(last[1] + 1)}:
+                picture[rows, column] = color
     return tensor_of(pixels)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import checks, static
+from gradwire.tf import checks, dtypes, static
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.errors import invalid
@@ -14,6 +14,7 @@ from gradwire.tf.gathering import where
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import kinds
 from gradwire.tf.operations.types import Ints, TensorLike
+from gradwire.tf.operators import cast
 from gradwire.tf.tensors import Tensor
 
 __all__ = [
@@ -58,7 +59,9 @@ def unsorted_segment_sum(
 def unsorted_segment_mean(
     data: Any, segment_ids: Any, num_segments: Ints, name: str | None = None
 ) -> Tensor:
-    """Mean of the parts with each number, 0 of none."""
+    """Mean of the parts with each number, 0 of none; in float64 for integers."""
+    kind = getattr(data, "dtype", None) or convert_to_tensor(data).dtype
+    data = cast(data, dtypes.float64) if dtypes.as_dtype(kind).is_integer else data
     return _unsorted("mean", data, segment_ids, num_segments)
 
 

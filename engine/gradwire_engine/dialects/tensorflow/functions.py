@@ -36,5 +36,8 @@ def saturate_cast(b: Builder, value: Any, dtype: Static) -> Any:
     """The array in another dtype, with what that cannot hold at its least or largest number."""
     x, target = b.array(value), dtype_of(dtype)
     limits = np.iinfo(target) if target.kind in "iu" else finfo(target)
-    held = recorded("clip")(b, x, x.dtype.type(limits.min).item(), x.dtype.type(limits.max).item())
+    least, most = x.dtype.type(limits.min), x.dtype.type(limits.max)
+    if x.dtype.kind == "f" and target.kind in "iu" and int(most) > limits.max:  # rounded up
+        most = np.nextafter(most, x.dtype.type(0))
+    held = recorded("clip")(b, x, least.item(), most.item())
     return recorded("astype")(b, held, target)

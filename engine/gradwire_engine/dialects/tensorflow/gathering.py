@@ -35,7 +35,7 @@ def gather(
     place = axis_of(count if axis is None else axis, x.ndim, "gather")
     if place < count:
         raise BadArgument(f"gather goes along an axis after the {count} of batch_dims")
-    index = _from_start(b, index, x)
+    index = from_start(b, index, x)
     if not count:
         return recorded("take")(b, x, index, place)
     moved = recorded("moveaxis")(b, x, place, count)
@@ -52,7 +52,7 @@ def gather_nd(b: Builder, params: Any, indices: Any, batch_dims: Static = 0) -> 
     """
     x, index = b.array(params), b.array(indices)
     count = _batch_dims(batch_dims, x, index)
-    index = _from_start(b, index, x)
+    index = from_start(b, index, x)
     if not count:
         return recorded("gather_nd")(b, x, index)
     return _rows(b, x, recorded("unstack")(b, index, -1), count, index.ndim - 1)
@@ -68,7 +68,7 @@ def _batch_dims(batch_dims: Any, x: Var, index: Var) -> int:
     return count
 
 
-def _from_start(b: Builder, index: Var, x: Var) -> Var:
+def from_start(b: Builder, index: Var, x: Var) -> Var:
     """Indices of ``x`` that count from the start only: what NumPy counts from the end is beyond."""
     if index.dtype.kind != "i":
         return index

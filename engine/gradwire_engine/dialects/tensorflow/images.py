@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine.dialects.base import recorded
+from gradwire_engine.dialects.tensorflow.gathering import from_start
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.shape import reshape
@@ -150,7 +151,7 @@ def crop_and_resize(
     image's own; of a single pixel, the middle.
     """
     x, corners, fill = b.promote(image, boxes, extrapolation_value, rule=inexact_promoted)
-    which, size = b.array(box_indices), lengths(crop_size, "crop_size")
+    which, size = from_start(b, b.array(box_indices), x), lengths(crop_size, "crop_size")
     if x.ndim != 4 or corners.type.shape != (*which.type.shape, 4) or len(size) != 2:
         hint = "images (n, h, w, channels), boxes (m, 4), box_indices (m,), crop_size (h, w)"
         raise ShapeMismatch(f"crop_and_resize got {x.type}, {corners.type}, {size}", hint=hint)
@@ -167,6 +168,8 @@ def crop_and_resize(
     ]
     within = inside(x, positions, 1)
     numbers = reshape(which, (count, 1, 1))
+    if method == "nearest":  # of two the one further on
+        positions = [recorded("floor")(b, position + 0.5) for position in positions]
     z = sampled(x, positions, SPLINES[method == "bilinear"], "nearest", leading=[numbers])
     return Where()(reshape(within, (*within.type.shape, 1)), z, fill)
 
@@ -174,9 +177,11 @@ def crop_and_resize(
 def _stretch(start: Var, stop: Var, count: int, length: int) -> Var:
     """``count`` indices from ``start`` to ``stop``, which are 1 at the last of ``length``."""
     b = start.builder
-    parts = b.table((count,), lambda i: i / (count - 1) if count > 1 else 0.5, start.dtype)
-    rows = reshape(start, (*start.type.shape, 1))
-    return (rows + reshape(stop - start, rows.type.shape) * parts) * (length - 1)
+    if count == 1:
+        return reshape((start + stop) * (0.5 * (length - 1)), (*start.type.shape, 1))
+    step, numbers = (stop - start) * (length - 1) / (count - 1), b.numbers(count)
+    first, step = (reshape(each, (*start.type.shape, 1)) for each in (start * (length - 1), step))
+    return first + step * b.cast(numbers, start.dtype)
 
 
 @TF.macro("image.per_image_standardization")

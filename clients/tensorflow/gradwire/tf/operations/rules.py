@@ -106,6 +106,8 @@ def reduce(of: Operation, tensors: Tensors, static: Static) -> Tensor:
         # The sum of no elements, 0, depends on them all the same.
         total = call("tf.reduce_sum", tensor, axis=axis, keepdims=keepdims, spec=spec)
         return call("np.add", total, limit, spec=spec)
+    if of.op == "Mean" and tensor.dtype.is_integer and 0 in tensor._lengths():
+        return tensor_of(np.zeros(shape or (), tensor.dtype.storage), tensor.dtype)
     given: dict[str, Any] = {} if axis is None else {"axis": axis}
     if keepdims:
         given["keepdims"] = True
