@@ -259,7 +259,7 @@ def histogram_fixed_width(
     def compute() -> Tensor:
         x = static.array(convert_to_tensor(values)).reshape(-1)
         low, high = static.array(value_range).astype(x.dtype)
-        steps = (np.maximum(x, low) - low) / (float(high - low) / count)
+        steps = (np.maximum(x, low) - low) / (np.float64(high - low) / count)
         bins = np.minimum(steps, count - 1).astype(int)
         return tensor_of(np.bincount(bins, minlength=count).astype(kind.storage), kind)
 

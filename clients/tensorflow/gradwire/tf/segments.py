@@ -60,7 +60,7 @@ def unsorted_segment_mean(
     data: Any, segment_ids: Any, num_segments: Ints, name: str | None = None
 ) -> Tensor:
     """Mean of the parts with each number, 0 of none; in float64 for integers."""
-    kind = getattr(data, "dtype", None) or convert_to_tensor(data).dtype
+    kind = data.dtype if hasattr(data, "dtype") else convert_to_tensor(data).dtype
     data = cast(data, dtypes.float64) if dtypes.as_dtype(kind).is_integer else data
     return _unsorted("mean", data, segment_ids, num_segments)
 
@@ -90,6 +90,8 @@ def unsorted_segment_sqrt_n(
     data: Any, segment_ids: Any, num_segments: Ints, name: str | None = None
 ) -> Tensor:
     """Sum of the parts with each number, divided by the root of how many they are."""
+    kind = data.dtype if hasattr(data, "dtype") else convert_to_tensor(data).dtype
+    checks.check_allowed("Sqrt", dtypes.as_dtype(kind), kinds.INEXACT)
     return _unsorted("sqrt_n", data, segment_ids, num_segments)
 
 

@@ -13,6 +13,7 @@ from gradwire_engine.ops.promotion import dtype_of, finfo, inexact_promoted
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
+    from gradwire_engine.tape import DType
 
 
 @TF.macro("math.polygamma")
@@ -31,13 +32,21 @@ def polygamma(b: Builder, a: Any, x: Any) -> Any:
     return recorded("where")(b, first, recorded("digamma")(b, x), signed)
 
 
+def _limits(dtype: DType) -> tuple[Any, Any]:
+    """The least and the largest number, of integers exactly."""
+    found = np.iinfo(dtype) if dtype.kind in "iu" else finfo(dtype)
+    kind = int if dtype.kind in "iu" else float
+    return kind(found.min), kind(found.max)
+
+
 @TF.macro("saturate_cast")
 def saturate_cast(b: Builder, value: Any, dtype: Static) -> Any:
     """The array in another dtype, with what that cannot hold at its least or largest number."""
     x, target = b.array(value), dtype_of(dtype)
-    limits = np.iinfo(target) if target.kind in "iu" else finfo(target)
-    least, most = x.dtype.type(limits.min), x.dtype.type(limits.max)
-    if x.dtype.kind == "f" and target.kind in "iu" and int(most) > limits.max:  # rounded up
+    limits, own = _limits(target), _limits(x.dtype)
+    least = x.dtype.type(max(limits[0], own[0]))
+    most = x.dtype.type(min(limits[1], own[1]))
+    if x.dtype.kind == "f" and int(most) > limits[1]:  # rounded up
         most = np.nextafter(most, x.dtype.type(0))
     held = recorded("clip")(b, x, least.item(), most.item())
     return recorded("astype")(b, held, target)
