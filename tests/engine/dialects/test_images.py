@@ -84,14 +84,6 @@ def test_given_statistics_are_used_unless_training(ask):
         np.testing.assert_allclose(ask.value(text, given), expected)
 
 
-def test_cubic_resizing_of_tensorflow_is_without_its_table(ask):
-    """TensorFlow rounds the distances to 1/1024; the kernel itself is JAX's."""
-    found = ask.value("tf.image.resize(im, (3, 3), 'bicubic')", VARIABLES)
-    np.testing.assert_array_equal(
-        found, ask.value("resize_image(im, (3, 3, 2), 'cubic', False)", VARIABLES)
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "error"),
     [

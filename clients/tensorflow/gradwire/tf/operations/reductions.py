@@ -121,7 +121,7 @@ def lbeta(x: TensorLike, name: Name = None) -> Tensor:
 
 @operation(rules.typed("bool"), "tf.math.in_top_k", "InTopKV2", kinds.ARITHMETIC)
 def in_top_k(targets: Places, predictions: Places, k: int, name: Name = None) -> Tensor:
-    """True where fewer than ``k`` predictions of a row exceed that of its target."""
+    """True where fewer than ``k`` predictions of a row exceed its target's, and all are finite."""
 
 
 @operation(rules.like, "tf.math.invert_permutation", "InvertPermutation", kinds.ARITHMETIC)
