@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
 from gradwire.tf import dtypes, static
-from gradwire.tf.arguments import only
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype
@@ -17,7 +17,7 @@ from gradwire.tf.errors import invalid
 from gradwire.tf.gathering import where
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import image as pictures
-from gradwire.tf.operations.types import DTypeLike, Floats, Ints, TensorLike
+from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
 from gradwire.tf.operators import cast, multiply
 from gradwire.tf.products import saturate_cast
 from gradwire.tf.random import stateful, stateless
@@ -35,6 +35,8 @@ __all__ = [
     "stateless_random_flip_left_right", "stateless_random_flip_up_down", "stateless_random_hue",
     "stateless_random_saturation",
 ]  # fmt: skip
+
+P = ParamSpec("P")
 
 
 class ResizeMethod:
@@ -70,7 +72,7 @@ def resized(
     lengths = x._lengths()
     if len(lengths) not in (3, 4):
         raise ValueError(f"`images` must have 3 axes, or 4 for a batch; got {len(lengths)}")
-    new, old = np.float32(static.lengths(size)), np.float32(lengths[-3:-1])
+    new, old = np.array([static.lengths(size), lengths[-3:-1]], np.float32)
     if preserve_aspect_ratio:
         new = np.rint((new / old).min() * old)
     height, width = new.astype(int).tolist()
@@ -126,7 +128,7 @@ def resize_with_pad(
     """The picture as large as fits, within a border of zeros."""
     x = convert_to_tensor(image)
     wanted = static.integer(target_height), static.integer(target_width)
-    new, old = np.float32(wanted), np.float32(x._lengths()[-3:-1])
+    new, old = np.array([wanted, x._lengths()[-3:-1]], np.float32)
     exact = old / (old / new).max()
     border = np.floor((new - exact) / 2).clip(0).astype(int).tolist()
     small = resize(x, np.floor(exact).astype(int).tolist(), method, antialias=antialias)
@@ -153,94 +155,57 @@ def _maybe(change: Callable[..., Tensor], image: TensorLike, draw: Callable[...,
     return where(drawn == 1, change(x), x)
 
 
+def _of_intensities(
+    function: Callable[P, Tensor], *names: str, back: bool = True, saturate: bool = True
+) -> Callable[P, Tensor]:
+    """The function also of integers for ``names``: of their intensities from 0 to 1.
+
+    ``back`` converts the result into the dtype of the first picture.
+    """
+
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> Tensor:
+        given: dict[str, Any] = kwargs | dict(zip(names, args, strict=False))
+        kind = dtypes.float32 if names[0] not in given else convert_to_tensor(given[names[0]]).dtype
+        if kind.is_floating or not all(name in given for name in names):
+            return function(*args, **kwargs)
+        for name in names:
+            x = convert_to_tensor(given[name])
+            x = x if x._lengths() else cast(x, kind)  # a limit is a number of the picture's dtype
+            given[name] = convert_image_dtype(x, dtypes.float32)
+        pictured = [given.pop(name) for name in names]
+        whole: Any = function
+        z: Tensor = whole(*pictured, *args[len(names) :], **given)
+        return convert_image_dtype(z, kind, saturate) if back else z
+
+    return called
+
+
+adjust_brightness = _of_intensities(pictures.adjust_brightness, "image")
+adjust_contrast = _of_intensities(pictures.adjust_contrast, "images")
+adjust_saturation = _of_intensities(pictures.adjust_saturation, "image")
+rgb_to_grayscale = _of_intensities(pictures.rgb_to_grayscale, "images", saturate=False)
+psnr = _of_intensities(pictures.psnr, "a", "b", "max_val", back=False)
+ssim = _of_intensities(pictures.ssim, "img1", "img2", "max_val", back=False)
+ssim_multiscale = _of_intensities(pictures.ssim_multiscale, "img1", "img2", "max_val", back=False)
+_hue = _of_intensities(pictures.adjust_hue, "image")
+_gamma = _of_intensities(pictures.adjust_gamma, "image")
+
+
 def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
     """The picture with its hue moved, a turn being 1."""
     if isinstance(delta, (int, float)) and not -1 <= delta <= 1:
         raise ValueError("delta must be in the interval [-1, 1]")
-    return _changed(image, lambda x: pictures.adjust_hue(x, delta))
+    return _hue(image, delta)
 
 
-def _changed(
-    image: TensorLike, change: Callable[[Tensor], Tensor], saturate: bool = True
+def adjust_gamma(
+    image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1, name: str | None = None
 ) -> Tensor:
-    """A picture changed by a function of intensities from 0 to 1, in its own dtype."""
-    x = convert_to_tensor(image)
-    if x.dtype.is_floating:
-        return change(x)
-    return convert_image_dtype(change(convert_image_dtype(x, dtypes.float32)), x.dtype, saturate)
-
-
-def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
-    """The picture with ``delta`` added to its intensities from 0 to 1."""
-    return _changed(image, lambda x: pictures.adjust_brightness(x, delta))
-
-
-def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
-    """``z = (x - mean x) factor + mean x``, the mean over height and width of each channel."""
-    return _changed(images, lambda x: pictures.adjust_contrast(x, contrast_factor))
-
-
-def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1) -> Tensor:
     """``z = gain x^gamma``."""
     if isinstance(gamma, (int, float)) and gamma < 0:
         raise ValueError("Gamma should be a non-negative real number.")
-    return _changed(image, lambda x: pictures.adjust_gamma(x, gamma, gain))
-
-
-def adjust_saturation(
-    image: TensorLike, saturation_factor: TensorLike, name: str | None = None
-) -> Tensor:
-    """Colours whose saturation is multiplied by a factor, at most to 1."""
-    return _changed(image, lambda x: pictures.adjust_saturation(x, saturation_factor))
-
-
-def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
-    """Brightness ``0.2989 r + 0.587 g + 0.114 b``; the last axis becomes 1."""
-    return _changed(images, pictures.rgb_to_grayscale, saturate=False)
-
-
-def _compared(first: TensorLike, second: TensorLike, most: TensorLike) -> tuple[TensorLike, ...]:
-    """Two pictures and the largest intensity, floating."""
-    x, y = convert_to_tensor(first), convert_to_tensor(second)
-    if x.dtype.is_floating:
-        return x, y, most
-    largest = cast(most, x.dtype)
-    return tuple([convert_image_dtype(each, dtypes.float32) for each in (x, y, largest)])
-
-
-def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Tensor:
-    """Ratio of peak signal to noise in decibels: ``z = 10 log10(max_val² / mean((a - b)²))``."""
-    return pictures.psnr(*_compared(a, b, max_val))
-
-
-def ssim(
-    img1: TensorLike,
-    img2: TensorLike,
-    max_val: TensorLike,
-    filter_size: int = 11,
-    filter_sigma: float = 1.5,
-    k1: float = 0.01,
-    k2: float = 0.03,
-    return_index_map: bool = False,
-) -> Tensor:
-    """Structural similarity, the mean over all windows and channels; 1 for equal images."""
-    only("ssim", return_index_map=(return_index_map, False))
-    return pictures.ssim(*_compared(img1, img2, max_val), filter_size, filter_sigma, k1, k2)
-
-
-def ssim_multiscale(
-    img1: TensorLike,
-    img2: TensorLike,
-    max_val: TensorLike,
-    power_factors: Floats = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333),
-    filter_size: int = 11,
-    filter_sigma: float = 1.5,
-    k1: float = 0.01,
-    k2: float = 0.03,
-) -> Tensor:
-    """Structural similarity at several scales, each half as large as the one before."""
-    given = _compared(img1, img2, max_val)
-    return pictures.ssim_multiscale(*given, power_factors, filter_size, filter_sigma, k1, k2)
+    return _gamma(image, gamma, gain)
 
 
 def crop_and_resize(

@@ -53,7 +53,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
     texts, first, count = np.broadcast_arrays(_strings(input), starts, counts)
     found = np.empty(texts.shape, object)
     for place in np.ndindex(texts.shape):
-        units = _units(texts[place], unit)
+        units = _units(bytes(texts[place]), unit)
         total, start = _count(units), int(first[place])
         if not -total <= start <= total:
             raise invalid(f"pos {start} out of range for string b'{texts[place]!r}'")
@@ -258,7 +258,7 @@ def as_string(
     kind = "d" if exact else "e" if scientific else "g" if shortest else "f"
     rest = (str(width) if width >= 0 else "") + (f".{precision}" if precision >= 0 else "") + kind
 
-    def text(value: Any) -> str:
+    def text(value: bool | float | complex) -> str:
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, complex):

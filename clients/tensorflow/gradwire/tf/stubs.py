@@ -83,8 +83,8 @@ def print(
     """Print values, of large tensors a few from both ends of each axis."""
     shown = [_shown(each, summarize) for each in inputs]
     match inputs:
-        case (Operand(dtype=dtypes.string) as text,) if not text._lengths():
-            shown = [bytes(text._value()[()]).decode(errors="replace")]
+        case (Tensor() as only,) if only.dtype == dtypes.string and not only._lengths():
+            shown = [bytes(only._value()[()]).decode(errors="replace")]
     text = sep.join(shown) + end
     if isinstance(output_stream, str) and output_stream.startswith("file://"):
         with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:  # noqa: PTH123

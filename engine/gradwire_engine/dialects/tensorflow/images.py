@@ -87,7 +87,7 @@ def resize(
         raise BadArgument(f"resize knows the methods {', '.join(_METHODS)} and mitchellcubic")
     height, width = x.type.shape[-3:-1]
     if flag(preserve_aspect_ratio, "preserve_aspect_ratio"):
-        new, old = np.float32(target), np.float32((height, width))
+        new, old = np.array([target, (height, width)], np.float32)
         target = tuple(np.rint((new / np.maximum(old, 1)).min() * old).astype(int).tolist())
     smooth, corners = flag(antialias, "antialias"), flag(align_corners, "align_corners")
     middles = flag(half_pixel_centers, "half_pixel_centers") and not corners
@@ -107,7 +107,7 @@ def _resized(
 ) -> Var:
     """``count`` elements along ``axis``, by TensorFlow's kernels: they place them in float32."""
     length = x.type.shape[axis]
-    old, new = np.float32((length, count)) - np.float32(corners and count > 1)
+    old, new = (np.float32(n - (corners and count > 1)) for n in (length, count))
     twice = smooth or method not in _METHODS[:4]  # such kernels are given the inverse of the scale
     scale = 1 / (new / max(old, np.float32(1))) if twice else old / max(new, np.float32(1))
     half = np.float32(0.5 if middles else 0)
