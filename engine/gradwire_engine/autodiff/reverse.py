@@ -13,9 +13,10 @@ from gradwire_engine.autodiff.last_passes import within_passes
 from gradwire_engine.autodiff.rule_cache import RuleCache
 from gradwire_engine.autodiff.where_masks import Mask, branch_masks, operand_mask
 from gradwire_engine.errors import DerivativeError
-from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents
+from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents, Op
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Item, UnrecordedPath
+from gradwire_engine.ops.halves import as_half, in_single, is_half
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Add
 from gradwire_engine.ops.pointwise.selection import Where
@@ -141,20 +142,19 @@ class _Walk:
                 bars = loops.cotangents(pullback, op, reached, z, operands)
             else:
                 bars = op.vjp(reached, z, *operands)  # type: ignore[arg-type]
-        elif op.by_operand:
-            bars = [
-                op.cotangent(i, z_bar, z, *operands) if self.waits(x) else None
-                for i, x in enumerate(operands)
-            ]
         else:
-            bars = op.vjp(z_bar, z, *operands)
+            seen = z_bar, z, operands
+            if any(map(is_half, (z, *operands))) and type(op).in_single is Op.in_single:
+                single = [in_single(x) for x in operands]  # a rule rounds once, too
+                seen = in_single(z_bar), op(*single), single
+            bars = self.ruled(op, operands, *seen)
         masks: Sequence[Mask] = (None,) * len(args)
         if isinstance(op, Where):
             masks = branch_masks(operands, mask)
         elif mask is not None:
             bars, masks = operand_mask(op, mask, bars, z, operands)
         wanted = [
-            unbroadcast(bar, x.type) if bar is not None and self.waits(x) else None
+            as_half(unbroadcast(bar, x.type), x) if bar is not None and self.waits(x) else None
             for x, bar in zip(operands, bars, strict=True)
         ]
         literal_bar = type(b.instructions[z_bar.slot].op) is Constant
@@ -163,6 +163,17 @@ class _Walk:
         for operand, bar, passed in zip(operands, wanted, masks, strict=True):
             if bar is not None:
                 self.accumulate(operand, bar, passed)
+
+    def ruled(
+        self, op: Op, given: Sequence[Var], z_bar: Var, z: Var, operands: Sequence[Var]
+    ) -> Cotangents:
+        """The cotangents of the ``given`` operands, those asked for, by an operation's rule."""
+        if not op.by_operand:
+            return op.vjp(z_bar, z, *operands)
+        return [
+            op.cotangent(i, z_bar, z, *operands) if self.waits(x) else None
+            for i, x in enumerate(given)
+        ]
 
     def waits(self, var: Var) -> bool:
         """True if a cotangent of ``var`` is wanted: it depends on a source."""

@@ -15,6 +15,7 @@ from gradwire_engine.backends.base import Backend, evaluated
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.ops.base import FUNCTIONS, Op
 from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.halves import rounded_once
 from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import ArrayType, Tape, TupleType, Type
 from gradwire_engine.traversal import ancestors
@@ -54,7 +55,7 @@ class Call:
         rest = iter(inputs)
         args = _replaced(self.args, rest)
         kwargs = {key: _replaced(value, rest) for key, value in self.kwargs.items()}
-        return FUNCTIONS[self.function].record(b, *args, **kwargs)
+        return rounded_once(b, FUNCTIONS[self.function].record, args, kwargs)
 
     def __str__(self) -> str:
         shown = [str(v.dtype) if isinstance(v, np.ndarray) else repr(v) for v in self.args]

@@ -22,13 +22,11 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.conversion import AsType, Rounded
 from gradwire_engine.ops.custom_vjp import CustomVjpTape
+from gradwire_engine.ops.halves import HALVES, SINGLE
 from gradwire_engine.ops.loops import Body, Loop
-from gradwire_engine.ops.promotion import BFLOAT16, DTYPES
+from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, DType, Instruction, StackType, Tape, TupleType, Type
-
-HALVES = DTYPES["float16"], BFLOAT16
-_SINGLE = DTYPES["float32"]
 
 
 def in_single(tape: Tape, poll: Poll) -> Tape:
@@ -47,14 +45,14 @@ def unrounded(op: Op, kinds: Sequence[Type]) -> Op:
     if not any(map(_has_half, touched(op, kinds))):
         return op
     if isinstance(op, AsType):
-        return AsType(_SINGLE, op.weak) if op.dtype in HALVES else op
+        return AsType(SINGLE, op.weak) if op.dtype in HALVES else op
     return _single_op(op, kinds, rounds=False) or op
 
 
 def evaluated(op: Op, compute: Callable[..., Any], operands: Sequence[Any]) -> Any:
     """The result of one operation, by the one that ``compute`` computes of operands in float32."""
     types = [_type_of(x) for x in operands]
-    gives_half = getattr(op, "dtype", _SINGLE) in HALVES
+    gives_half = getattr(op, "dtype", SINGLE) in HALVES
     if isinstance(op, AsType) or not (gives_half or any(map(_has_half, touched(op, types)))):
         return compute(op, *operands)
     result = op.infer(*types)  # type: ignore[arg-type]
@@ -98,16 +96,16 @@ class _Widening:
             if not self._ends:
                 return self._keep(op, (), wide(kind), origin)
             self._halves[slot] = self._keep(op, (), kind, origin)
-            return self._cast(self._halves[slot], kind, _SINGLE, origin)
+            return self._cast(self._halves[slot], kind, SINGLE, origin)
         if isinstance(op, Constant):
-            return self._keep(Constant.of(np.asarray(op.value, _SINGLE)), (), wide(kind), origin)
+            return self._keep(Constant.of(np.asarray(op.value, SINGLE)), (), wide(kind), origin)
         if isinstance(op, AsType):
             return self._converted(slot, instruction)
         single = _single_op(op, kinds, rounds=self._rounds)
         if single is None:
             own = [self._own(arg) for arg in args]
             self._halves[slot] = self._keep(op, own, kind, origin)
-            return self._cast(self._halves[slot], kind, _SINGLE, origin) if half else own[0]
+            return self._cast(self._halves[slot], kind, SINGLE, origin) if half else own[0]
         if isinstance(kind, TupleType) and _has_half(kind) and op.rounds:
             raise InternalError(f"{op.name} gives several results in half precision")
         made = self._keep(single, [self._slots[arg] for arg in args], wide(kind), origin)
@@ -119,11 +117,11 @@ class _Widening:
         assert isinstance(kind, ArrayType)
         of, dtype = self._slots[x], self._made[self._slots[x]].type.dtype  # type: ignore[union-attr]
         if not _has_half(kind):
-            return of if kind.dtype == _SINGLE else self._keep(op, (of,), kind, origin)
+            return of if kind.dtype == SINGLE else self._keep(op, (of,), kind, origin)
         if dtype == DTYPES["float64"] and kind.dtype == DTYPES["float16"]:  # rounded once
             self._halves[slot] = self._keep(op, (of,), kind, origin)
-            return self._cast(self._halves[slot], kind, _SINGLE, origin)
-        single = of if dtype == _SINGLE else self._cast(of, kind, _SINGLE, origin)
+            return self._cast(self._halves[slot], kind, SINGLE, origin)
+        single = of if dtype == SINGLE else self._cast(of, kind, SINGLE, origin)
         return self._rounded(slot, single, kind, origin)
 
     def _rounded(self, slot: int, made: int, kind: Type, origin: int) -> int:
@@ -190,7 +188,7 @@ def wide(kind: Any) -> Any:
         return TupleType(tuple(map(wide, kind.items)))
     if isinstance(kind, StackType):
         return StackType(wide(kind.item))
-    return kind._replace(dtype=_SINGLE) if _has_half(kind) else kind
+    return kind._replace(dtype=SINGLE) if _has_half(kind) else kind
 
 
 def _type_of(value: Any) -> Type:
@@ -198,7 +196,7 @@ def _type_of(value: Any) -> Type:
     if isinstance(value, tuple):
         return TupleType(tuple(map(_type_of, value)))  # type: ignore[arg-type]
     if isinstance(value, list):
-        return StackType(_type_of(value[0]) if value else ArrayType(_SINGLE, ()))  # type: ignore[arg-type]
+        return StackType(_type_of(value[0]) if value else ArrayType(SINGLE, ()))  # type: ignore[arg-type]
     x = np.asarray(value)
     return ArrayType(x.dtype, x.shape)
 

@@ -15,7 +15,8 @@ import numpy as np
 from gradwire_engine import dialects, hints
 from gradwire_engine.errors import BadArgument, UnknownOperation
 from gradwire_engine.ops.base import FUNCTIONS, Function
-from gradwire_engine.ops.builder import Var, check_nesting
+from gradwire_engine.ops.builder import Builder, Var, check_nesting
+from gradwire_engine.ops.halves import rounded_once
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.prelude import Definition
 from gradwire_engine.record import composites
@@ -186,6 +187,8 @@ def _invoke(
     name: str, record: Callable[..., Any], first: Any, args: Sequence[Any], named: Mapping[str, Any]
 ) -> Any:
     try:
+        if isinstance(first, Builder):
+            return rounded_once(first, record, args, named)
         return record(first, *args, **named)
     except TypeError as error:
         try:

@@ -2,9 +2,14 @@
 
 import numpy as np
 import pytest
-from gradwire_engine.ops.promotion import BFLOAT16, DTYPES
+from gradwire_engine.autodiff.reverse import gradient
+from gradwire_engine.check import Recorded
+from gradwire_engine.dialects import DIALECTS
+from gradwire_engine.errors import EngineError
+from gradwire_engine.ops.halves import HALVES, rounded_once
 
-HALVES = DTYPES["float16"], BFLOAT16
+from tests.effort import some
+
 X, Y = np.array([0.25, 0.5, 0.75]), np.array([1.5, 2.0, 3.0])
 
 
@@ -55,3 +60,35 @@ def test_rms_norm_adds_the_epsilon_of_float32(ask, dtype):
     given = {"x": np.array([0.01, 0.02], dtype)}
     found = np.asarray(ask.value("torch.nn.functional.rms_norm(x, (2,))", given), np.float32)
     np.testing.assert_allclose(found, [0.6323, 1.2646], rtol=8e-3)
+
+
+def answers(record, x):
+    """The results of a function, and the gradient of their sum."""
+    recorded = Recorded(lambda b, x: rounded_once(b, record, (x,), {}), [x])
+    targets = [z for z in recorded.outputs if z.type.differentiable]
+    slopes = gradient(recorded.b, targets, recorded.inputs) if targets else []
+    made = [*recorded.outputs, *[bar for bar in slopes if bar is not None]]
+    found = recorded.compute(made)
+    return [found[z.slot] for z in made], [z.type for z in made]
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("scale", [1.0, 0.0, 1e-4, 300.0])
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+def test_functions_of_one_matrix_are_float32_rounded_once(dialect, scale, dtype):
+    half = (np.array([[0.3, -1.2, 0.7], [1.1, 0.4, -0.6], [0.2, 0.9, 1.3]]) * scale).astype(dtype)
+    unit = {"float16": 2.0**-9, "bfloat16": 2.0**-6}[dtype.name]
+    for name, function in some([*dialect.functions.items()]):
+        if "rand" in name:  # draws have as many bits as the dtype resolves
+            continue
+        try:
+            found, kinds = answers(function.record, half)
+            expected, _ = answers(function.record, half.astype(np.float32))
+        except (EngineError, TypeError):
+            continue  # of other arguments, or of no half precision
+        for x, y, kind in zip(found, expected, kinds, strict=True):
+            if kind.dtype in HALVES:
+                with np.errstate(all="ignore"):
+                    y = np.asarray(y).astype(dtype).astype(np.float32)
+                x = np.asarray(x, np.float32)
+                np.testing.assert_allclose(x, y, unit, 2.0**-24, err_msg=name)

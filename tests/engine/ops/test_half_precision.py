@@ -1,0 +1,66 @@
+"""Functions of float16 and bfloat16 are those of float32, rounded once: so are their slopes."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_engine.autodiff.reverse import gradient
+from gradwire_engine.check import Call, Recorded
+from gradwire_engine.errors import EngineError
+from gradwire_engine.ops.halves import HALVES
+
+from tests.effort import some
+from tests.engine.ops.sampled import FUNCTIONS_SAMPLED, with_arrays
+
+#: Factors of the samples' numbers: ordinary ones, zeros, such whose squares are no numbers of
+#: float16, and such whose squares it has not.
+SCALES = 1.0, 0.0, 1e-4, 300.0
+UNITS = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
+SMALLEST = {"float16": 2.0**-24, "bfloat16": 2.0**-126}
+
+
+def answers(call: Call) -> tuple[list[Any], list[Any]]:
+    """The results of a call, and the gradients of their sum."""
+    recorded = Recorded(call.record, call.values)
+    targets = [z for z in recorded.outputs if z.type.differentiable]
+    sources = [x for x in recorded.inputs if x.type.differentiable]
+    slopes = gradient(recorded.b, targets, sources) if targets and sources else []
+    made = [*recorded.outputs, *[bar for bar in slopes if bar is not None]]
+    found = recorded.compute(made)
+    return [found[z.slot] for z in made], [z.type for z in made]
+
+
+def floats(call: Call, dtype: Any) -> Call:
+    return with_arrays(call, lambda x: x.astype(dtype) if x.dtype.kind in "fV" else x)
+
+
+# Draws have as many bits as the dtype resolves.
+@pytest.mark.parametrize(
+    "name", [name for name in sorted(FUNCTIONS_SAMPLED) if not name.startswith("random.")]
+)
+def test_is_float32_rounded_once(name):
+    for dtype, scale, call in product(HALVES, SCALES, some(FUNCTIONS_SAMPLED[name])):
+        with np.errstate(invalid="ignore"):
+            half = with_arrays(call, lambda x: x * scale if x.dtype.kind == "f" else x)
+        half = floats(half, dtype)
+        try:
+            found, kinds = answers(half)
+        except EngineError:
+            continue  # linear algebra takes neither
+        expected, _ = answers(floats(half, np.float32))
+        for x, y, kind in zip(found, expected, kinds, strict=True):
+            if kind.dtype not in HALVES:
+                continue
+            with np.errstate(all="ignore"):
+                y = np.asarray(y).astype(dtype).astype(np.float32)
+            unit = 2 * UNITS[dtype.name]  # of x @ x each half of the slope is rounded
+            np.testing.assert_allclose(
+                np.asarray(x, np.float32), y, unit, SMALLEST[dtype.name], err_msg=str(half)
+            )
+
+
+def test_a_tie_of_more_elements_than_float16_counts():
+    call = Call.of("max", np.ones(70_000, np.float16))
+    (_, slope), _ = answers(call)
+    assert set(slope.tolist()) == {float(np.float16(1 / 70_000))}
