@@ -9,6 +9,7 @@ from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.halves import HALVES, rounded_once
 
 from tests.effort import some
+from tests.engine.ops.test_half_precision import assert_rounded
 
 X, Y = np.array([0.25, 0.5, 0.75]), np.array([1.5, 2.0, 3.0])
 
@@ -77,7 +78,6 @@ def answers(record, x):
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 def test_functions_of_one_matrix_are_float32_rounded_once(dialect, scale, dtype):
     half = (np.array([[0.3, -1.2, 0.7], [1.1, 0.4, -0.6], [0.2, 0.9, 1.3]]) * scale).astype(dtype)
-    unit = {"float16": 2.0**-9, "bfloat16": 2.0**-6}[dtype.name]
     for name, function in some([*dialect.functions.items()]):
         if "rand" in name:  # draws have as many bits as the dtype resolves
             continue
@@ -86,9 +86,4 @@ def test_functions_of_one_matrix_are_float32_rounded_once(dialect, scale, dtype)
             expected, _ = answers(function.record, half.astype(np.float32))
         except (EngineError, TypeError):
             continue  # of other arguments, or of no half precision
-        for x, y, kind in zip(found, expected, kinds, strict=True):
-            if kind.dtype in HALVES:
-                with np.errstate(all="ignore"):
-                    y = np.asarray(y).astype(dtype).astype(np.float32)
-                x = np.asarray(x, np.float32)
-                np.testing.assert_allclose(x, y, unit, 2.0**-24, err_msg=name)
+        assert_rounded(found, expected, kinds, name)

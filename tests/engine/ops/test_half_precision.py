@@ -13,10 +13,11 @@ from gradwire_engine.ops.halves import HALVES
 from tests.effort import some
 from tests.engine.ops.sampled import FUNCTIONS_SAMPLED, with_arrays
 
-#: Factors of the samples' numbers: ordinary ones, zeros, such whose squares are no numbers of
-#: float16, and such whose squares it has not.
-SCALES = 1.0, 0.0, 1e-4, 300.0
-UNITS = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
+#: Dtypes, and factors of the samples' numbers: ordinary ones, zeros, such whose squares are no
+#: numbers of float16, and such whose squares it has not.
+CASES = [(HALVES[0], scale) for scale in (1.0, 0.0, 1e-4, 300.0)] + [(HALVES[1], 1.0)]
+#: Twice the unit: of x @ x each half of the slope is rounded.
+UNITS = {"float16": 2.0**-9, "bfloat16": 2.0**-6}
 SMALLEST = {"float16": 2.0**-24, "bfloat16": 2.0**-126}
 
 
@@ -40,24 +41,26 @@ def floats(call: Call, dtype: Any) -> Call:
     "name", [name for name in sorted(FUNCTIONS_SAMPLED) if not name.startswith("random.")]
 )
 def test_is_float32_rounded_once(name):
-    for dtype, scale, call in product(HALVES, SCALES, some(FUNCTIONS_SAMPLED[name])):
+    for (dtype, scale), sample in product(CASES, some(FUNCTIONS_SAMPLED[name])):
         with np.errstate(invalid="ignore"):
-            half = with_arrays(call, lambda x: x * scale if x.dtype.kind == "f" else x)
-        half = floats(half, dtype)
+            call = with_arrays(sample, lambda x, by=scale: x * by if x.dtype.kind == "f" else x)
+        half = floats(call, dtype)
         try:
             found, kinds = answers(half)
         except EngineError:
             continue  # linear algebra takes neither
         expected, _ = answers(floats(half, np.float32))
-        for x, y, kind in zip(found, expected, kinds, strict=True):
-            if kind.dtype not in HALVES:
-                continue
+        assert_rounded(found, expected, kinds, str(half))
+
+
+def assert_rounded(found: list[Any], expected: list[Any], kinds: list[Any], what: str) -> None:
+    """Of those that are half precision, the numbers that were expected in float32."""
+    for x, y, kind in zip(found, expected, kinds, strict=True):
+        if kind.dtype in HALVES:
             with np.errstate(all="ignore"):
-                y = np.asarray(y).astype(dtype).astype(np.float32)
-            unit = 2 * UNITS[dtype.name]  # of x @ x each half of the slope is rounded
-            np.testing.assert_allclose(
-                np.asarray(x, np.float32), y, unit, SMALLEST[dtype.name], err_msg=str(half)
-            )
+                exact = np.asarray(y).astype(kind.dtype).astype(np.float32)
+            bounds = UNITS[kind.dtype.name], SMALLEST[kind.dtype.name]
+            np.testing.assert_allclose(np.asarray(x, np.float32), exact, *bounds, err_msg=what)
 
 
 def test_a_tie_of_more_elements_than_float16_counts():

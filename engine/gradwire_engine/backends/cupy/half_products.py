@@ -9,10 +9,10 @@ from typing import Any
 from gradwire_engine.ops.base import Op, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.conversion import AsType, Rounded
+from gradwire_engine.ops.halves import HALVES
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.optimize.expressions import Expression, ValueTable
-from gradwire_engine.ops.halves import HALVES
 from gradwire_engine.tape import ArrayType, DType, Type
 
 #: Fewer products take no longer in float32 than the conversion of their factors.
