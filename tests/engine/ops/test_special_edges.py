@@ -144,7 +144,9 @@ def test_airy_functions_are_scipys(name):
     for found, expected in zip(
         evaluate(call.record, call.values), getattr(scipy.special, name)(X), strict=True
     ):
-        np.testing.assert_allclose(found, expected, rtol=1e-13)
+        # Scaled ones have a limit at infinity, which SciPy's have not.
+        known = ~(np.isposinf(X) & (name == "airye"))
+        np.testing.assert_allclose(found[known], expected[known], rtol=1e-13)
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ class Sigmoid(RealUnary):
         return xp.reciprocal(z, z)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar z (1 - z)``."""
-        return (z_bar * (z * (1 - z)),)
+        """``x_bar = z_bar z sigmoid(-x)``: ``1 - z`` has no digits where ``z`` is near 1."""
+        return (z_bar * (z * self(-operands[0])),)
 
 
 @register("softplus")

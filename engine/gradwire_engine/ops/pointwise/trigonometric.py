@@ -126,8 +126,26 @@ class Hypot(RealBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar x / z``, ``y_bar = z_bar y / z``."""
         x, y = operands
-        r = _nonzero(z)
-        return z_bar * (x / r), z_bar * (y / r)
+        return z_bar * Cosine()(x, y), z_bar * Cosine()(y, x)
+
+
+@register("cosine_of_pair", public=False)
+class Cosine(RealBinary):
+    """``z = x / sqrt(x² + y²)``, and 0 at the origin: nothing in its slopes cancels."""
+
+    scalar = "{0} if math.hypot({0}, {1}) == 0.0 else {0} / math.hypot({0}, {1})"
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Divide by the hypotenuse, by 1 at the origin."""
+        r = xp.hypot(*operands)
+        return operands[0] / xp.where(r == 0, 1, r)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar s² / r``, ``y_bar = -z_bar z s / r`` with the other cosine ``s``."""
+        x, y = operands
+        s = Cosine()(y, x)
+        share = z_bar * s / _nonzero(Hypot()(x, y))
+        return share * s, -(share * z)
 
 
 def _nonzero(r: Var) -> Var:

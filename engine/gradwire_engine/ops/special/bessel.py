@@ -19,6 +19,7 @@ from gradwire_engine.ops.special.bessel_orders import (
     YvInOrder,
     slope,
 )
+from gradwire_engine.ops.special.tails import modified_bessel
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -232,7 +233,8 @@ class I0e(SpecialUnary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (exp(-|x|) I₁ - sign(x) z)``."""
         (x,) = operands
-        return (z_bar * (I1e()(x) - Sign()(x) * z),)
+        near = I1e()(x) - Sign()(x) * z
+        return (z_bar * modified_bessel(*_at(0, x), z, near, -1),)
 
 
 @register("i1e")
@@ -247,8 +249,8 @@ class I1e(SpecialUnary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (exp(-|x|) (I₀ + I₂) / 2 - sign(x) z)``, finite also at 0."""
         (x,) = operands
-        mean = (I0e()(x) + Ive()(*_at(2, x))) * 0.5
-        return (z_bar * (mean - Sign()(x) * z),)
+        near = (I0e()(x) + Ive()(*_at(2, x))) * 0.5 - Sign()(x) * z
+        return (z_bar * modified_bessel(*_at(1, x), z, near, -1),)
 
 
 @register("k0")

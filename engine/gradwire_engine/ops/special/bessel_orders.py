@@ -16,6 +16,7 @@ from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary
 from gradwire_engine.ops.pointwise.selection import Sign
 from gradwire_engine.ops.special.incomplete import half_line
+from gradwire_engine.ops.special.tails import modified_bessel
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -60,9 +61,10 @@ def slope(op: SpecialBinary, rule: type[InOrder], z: Var, v: Var, x: Var) -> Var
     """Derivative in ``x`` of ``z = op(v, x)``, a Bessel function that ``rule`` is about."""
     below, above = op(v - 1, x), op(v + 1, x)
     result = (below + above if rule.sign > 0 else below - above) * rule.outer
-    if rule.scale < 0:
-        return result - Sign()(x) * z
-    return result + z if rule.scale else result
+    if not rule.scale:
+        return result
+    result = result + (z if rule.scale > 0 else -(Sign()(x) * z))
+    return result if x.dtype.kind == "c" else modified_bessel(v, x, z, result, rule.scale)
 
 
 @register("jv_in_order", public=False)

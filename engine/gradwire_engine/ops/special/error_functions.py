@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary, conj
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
-from gradwire_engine.ops.pointwise.complex import complex_of
+from gradwire_engine.ops.pointwise.complex import Complex, Imag, Real, complex_of
 from gradwire_engine.ops.pointwise.exponential import Exp, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.promotion import special_promoted
+from gradwire_engine.ops.special.tails import gaussian
 from gradwire_engine.tape import FLOATING
 
 if TYPE_CHECKING:
@@ -92,39 +93,40 @@ class Erfi(SpecialUnary):
 class Erfcx(SpecialUnary):
     """Scaled complementary error function: ``z = exp(x²) erfc x``.
 
-    Its slope is exact to the rounding of 1, not of the slope itself, which is small for large
-    ``x``.  Source: DLMF 7.2.2, 7.10.1.
+    Source: DLMF 7.2.2, 7.10.1, 7.12.1.
     """
 
     ufunc = "special.erfcx"
     kinds = "fc"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (2 x z - 2 / sqrt(π))*``."""
-        return (z_bar * conj(operands[0] * z * 2 - TWO_OVER_ROOT_PI),)
+        """``x_bar = z_bar (2 x z - 2 / sqrt(π))*``, where it is small by its series."""
+        (x,) = operands
+        slope = gaussian(x, z, x * z * 2 - TWO_OVER_ROOT_PI, -1, "right")
+        return (z_bar * conj(slope),)
 
 
 @register("dawsn")
 class Dawsn(SpecialUnary):
     """Dawson's integral: ``z = exp(-x²) ∫ exp(t²) dt`` from 0 to ``x``.
 
-    Its slope is exact to the rounding of 1, not of the slope itself, which is small for large
-    ``x``.  Source: DLMF 7.2.5, 7.10.3.
+    Source: DLMF 7.2.5, 7.10.3, 7.12.1.
     """
 
     ufunc = "special.dawsn"
     kinds = "fc"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (1 - 2 x z)*``."""
-        return (z_bar * conj(1 - operands[0] * z * 2),)
+        """``x_bar = z_bar (1 - 2 x z)*``, where it is small by its series."""
+        (x,) = operands
+        return (z_bar * conj(gaussian(x, z, 1 - x * z * 2, 1, "both")),)
 
 
 @register("wofz")
 class Wofz(SpecialUnary):
     """Faddeeva's function: ``z = exp(-x²) erfc(-i x)``, complex also for real ``x``.
 
-    Its slope is exact to the rounding of 1, as that of ``erfcx``.  Source: DLMF 7.2.3, 7.10.2.
+    Source: DLMF 7.2.3, 7.10.2, 7.12.1.
     """
 
     ufunc = "special.wofz"
@@ -137,8 +139,13 @@ class Wofz(SpecialUnary):
         return cls()(b.cast(x, complex_of(x.dtype)) if x.dtype.kind in FLOATING else x)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (2 i / sqrt(π) - 2 x z)*``."""
-        return (z_bar * conj(operands[0] * z * -2 + 1j * TWO_OVER_ROOT_PI),)
+        """``x_bar = z_bar (2 i / sqrt(π) - 2 x z)*``, where it is small by its series."""
+        (x,) = operands
+        near = x * z * -2 + 1j * TWO_OVER_ROOT_PI
+        slope = gaussian(x, z, near, 1, "up")
+        # Of real x the real part is exp(-x²), which the series does not see.
+        of_real = Complex()(Real()(near), Imag()(slope))
+        return (z_bar * conj(Where()(Imag()(x).equals(0), of_real, slope)),)
 
 
 @register("logit")

@@ -9,6 +9,7 @@ from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary
 from gradwire_engine.ops.pointwise.exponential import Exp
 from gradwire_engine.ops.special.error_functions import Erf
+from gradwire_engine.ops.special.tails import gaussian
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -67,8 +68,11 @@ class NormalHazard(SpecialUnary):
         return math.sqrt(2 / math.pi) / xp.special.erfcx(operands[0] * (-1 / ROOT_2))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar z (x + z)``."""
-        return (-(z_bar * (z * (operands[0] + z))),)
+        """``x_bar = -z_bar z (x + z)``, far below 0 by the series of ``1 / z``."""
+        (x,) = operands
+        scaled = x * (-1 / ROOT_2)
+        slope = gaussian(scaled, z, z * (x + z) * -ROOT_2, -1, "right")
+        return (z_bar * (slope * (1 / ROOT_2)),)
 
 
 @register("owens_t")

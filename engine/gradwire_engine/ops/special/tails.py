@@ -1,0 +1,110 @@
+"""Slopes far out, where those by recurrences cancel: by asymptotic series, right to every order.
+
+A function that goes as ``x^p Σ c_k u^k``, ``u = x^-q``, has the slope ``z / x`` times the quotient
+of ``Σ (p - q k) c_k u^k`` and ``Σ c_k u^k``.  Source: DLMF 7.12, 9.7, 10.40.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
+from gradwire_engine.ops.pointwise.comparison import LogicalAnd
+from gradwire_engine.ops.pointwise.complex import Imag, Real
+from gradwire_engine.ops.pointwise.selection import Maximum, Where
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Var
+
+#: So many terms of a series are taken.
+TERMS = 14
+
+
+def beyond(far: Var, x: Var, z: Var, near: Var, ratio: Callable[[Var], Var]) -> Var:
+    """``near``, and where it is ``far`` the slope ``z ratio(x) / x``."""
+    safe = Where()(far, x, x.builder.scalar(100, x.dtype))
+    return Where()(far, z * ratio(safe) / safe, near)
+
+
+def quotient(p: float, q: float, factors: Sequence[Any]) -> Any:
+    """``Σ (p - q k) t_1 … t_k / Σ t_1 … t_k`` for the factors ``t_k`` of a series' terms."""
+    total: Any = 1.0
+    weighted: Any = p - q * len(factors)
+    for k in range(len(factors), 0, -1):
+        total = factors[k - 1] * total + 1.0
+        weighted = factors[k - 1] * weighted + (p - q * (k - 1))
+    return weighted / total
+
+
+def reach(x: Var, double: float) -> float:
+    """Where a series has the digits of the dtype, which it has in double precision at ``double``.
+
+    Halfway there in single precision.
+    """
+    return double if x.dtype.itemsize // (2 if x.dtype.kind == "c" else 1) == 8 else double / 2
+
+
+def gaussian(x: Var, z: Var, near: Var, sign: int, quarter: str) -> Var:
+    """The slope of ``z``, which goes as ``1 / x Σ (2k - 1)!! (sign / 2 x²)^k``, in a sector.
+
+    Its middle is the ``quarter``: to the right, upwards, or both left and right.
+    """
+    size = Absolute()(x)
+    far = size.exceeds(reach(x, 10))
+    if x.dtype.kind == "c":
+        across, up = Real()(x), Imag()(x)
+        if quarter == "both":
+            inside = Absolute()(across).exceeds(Absolute()(up) * 2)
+        else:
+            main, other = (across, up) if quarter == "right" else (up, across)
+            inside = (main * 2).exceeds(-Absolute()(other))
+        far = LogicalAnd()(far, inside)
+    elif quarter == "right":
+        far = LogicalAnd()(far, x.exceeds(0))
+
+    def ratio(x: Var) -> Var:
+        u = sign * 0.5 / (x * x)
+        found: Var = quotient(-1, 2, [u * (2 * k - 1) for k in range(1, TERMS)])
+        return found
+
+    return beyond(far, x, z, near, ratio)
+
+
+def modified_bessel(v: Var, x: Var, z: Var, near: Var, sign: int) -> Var:
+    """The slope of a scaled Bessel function, going as ``|x|^(-1/2) Σ a_k(v) (sign / |x|)^k``."""
+    square = v * v * 4
+    size = Absolute()(x)
+    far = size.exceeds(Maximum()(v * v, v.builder.scalar(reach(x, 40), v.dtype)))
+
+    def ratio(x: Var) -> Var:
+        u = sign * 0.125 / Absolute()(x)
+        factors = [(square - (2 * k - 1) ** 2) * u * (1 / k) for k in range(1, TERMS)]
+        found: Var = quotient(-0.5, 1, factors)
+        return found
+
+    return beyond(far, x, z, near, ratio)
+
+
+def airy(x: Var, z: Var, near: Var, which: int) -> Var:
+    """The slope of one of ``Ai``, ``Ai'``, ``Bi``, ``Bi'``, scaled."""
+    far = x.exceeds(reach(x, 16))
+
+    def ratio(x: Var) -> Var:
+        u = (1 if which > 1 else -1) * 1.5 / (x * Sqrt()(x))
+        factors = [u * t for t in airy_factors(which)]
+        found: Var = quotient(0.25 if which % 2 else -0.25, 1.5, factors)
+        return found
+
+    return beyond(far, x, z, near, ratio)
+
+
+def airy_factors(which: int) -> list[float]:
+    """Quotients of successive coefficients ``u_k``, of derivatives ``v_k``.  Source: DLMF 9.7.2."""
+    found = []
+    for k in range(1, TERMS):
+        factor = (6 * k - 5) * (6 * k - 3) * (6 * k - 1) / (216 * k * (2 * k - 1))
+        if which % 2:
+            factor *= (6 * k + 1) * (6 * k - 7) / ((6 * k - 1) * (6 * k - 5))
+        found.append(factor)
+    return found
