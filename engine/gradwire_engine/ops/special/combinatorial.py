@@ -6,17 +6,38 @@ from typing import TYPE_CHECKING
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary
-from gradwire_engine.ops.special.gamma import Digamma, DigammaRise
+from gradwire_engine.ops.pointwise.comparison import LessEqual, LogicalAnd
+from gradwire_engine.ops.pointwise.selection import Floor, Where
+from gradwire_engine.ops.special.gamma import Digamma, DigammaRise, Gamma, RGamma, rgamma_slope
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
+
+
+def _is_pole(x: Var) -> Var:
+    """Whether ``x`` is 0, -1, -2, …"""
+    return LogicalAnd()(LessEqual()(x, x.builder.scalar(0, x.dtype)), Floor()(x).equals(x))
+
+
+def _rise(z: Var, x: Var, m: Var, factor: Var | None = None) -> Var:
+    """Derivative in ``x`` of ``z = (x)ₘ``, times ``factor`` if there is one.
+
+    At poles of ``Γ(x)`` it is that of ``Γ(x + m) 1 / Γ(x)``, or of the reflected quotient if
+    ``Γ(x + m)`` has one, too.
+    """
+    end = x + m
+    smooth = Gamma()(end) * rgamma_slope(x)
+    smooth = (smooth if factor is None else smooth * factor) + z * Digamma()(end)
+    at_pole = Where()(end.exceeds(0), smooth, -(z * DigammaRise()(1 - end, m)))
+    return Where()(_is_pole(x), at_pole, z * DigammaRise()(x, m))
 
 
 @register("poch")
 class Poch(SpecialBinary):
     """Rising factorial: ``z = (x)ₘ = Γ(x + m) / Γ(x)``, for real ``m``.
 
-    Convention: derivatives NaN where ``x`` or ``x + m`` is 0, -1, -2, ….  Source: DLMF 5.2.5.
+    Convention: the derivative in ``m`` is NaN where ``x + m`` is 0, -1, -2, ….  Source: DLMF 5.2.5,
+    5.5.3.
     """
 
     ufunc = "special.poch"
@@ -24,21 +45,27 @@ class Poch(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar z (ψ(x + m) - ψ(x))``, ``m_bar = z_bar z ψ(x + m)``."""
         x, m = operands
-        scaled = z_bar * z
-        return scaled * DigammaRise()(x, m), scaled * Digamma()(x + m)
+        return z_bar * _rise(z, x, m), z_bar * z * Digamma()(x + m)
 
 
 @register("binom")
 class Binom(SpecialBinary):
     """Binomial coefficient of real numbers: ``z = Γ(n + 1) / (Γ(k + 1) Γ(n - k + 1))``.
 
-    Convention: derivatives NaN where one of the gamma functions has a pole.  Source: DLMF 1.2.6.
+    NaN where ``n`` is -1, -2, ….  Source: DLMF 1.2.6, 5.5.3.
     """
 
     ufunc = "special.binom"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``n_bar = z_bar z (ψ(n + 1) - ψ(n - k + 1))``, ``k_bar`` with ``ψ(k + 1)``, negative."""
+        """``n_bar = z_bar z (ψ(n + 1) - ψ(n - k + 1))``, ``k_bar`` with ``ψ(k + 1)``, negative.
+
+        Where a gamma function below the line has a pole, by the slope of its reciprocal.
+        """
         n, k = operands
-        scaled, rest = z_bar * z, n - k + 1
-        return scaled * DigammaRise()(rest, k), scaled * DigammaRise()(k + 1, n - k * 2)
+        top, below, rest = Gamma()(n + 1), k + 1, n - k + 1
+        in_k = z * DigammaRise()(below, n - k * 2)
+        of_rest = z * Digamma()(below) + top * RGamma()(below) * rgamma_slope(rest)
+        of_below = z * Digamma()(rest) + top * RGamma()(rest) * rgamma_slope(below)
+        in_k = Where()(_is_pole(rest), -of_rest, Where()(_is_pole(below), of_below, in_k))
+        return z_bar * _rise(z, rest, k, RGamma()(below)), z_bar * in_k

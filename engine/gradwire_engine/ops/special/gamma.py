@@ -86,11 +86,15 @@ class RGamma(SpecialUnary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = -z_bar (z ψ(x))*``; for ``x < 1/2`` by ``z = sin(πx) Γ(1 - x) / π``."""
         (x,) = operands
-        right = x.exceeds(0.5)
-        mirrored = 1 - x
-        left = Cos()(x * math.pi) - Sin()(x * math.pi) * Digamma()(mirrored) * (1 / math.pi)
-        slope = Where()(right, -(z * Digamma()(x)), left * Gamma()(mirrored))
+        slope = Where()(x.exceeds(0.5), -(z * Digamma()(x)), rgamma_slope(x))
         return (z_bar * conj(slope),)
+
+
+def rgamma_slope(x: Var) -> Var:
+    """Derivative of ``1 / Γ(x)`` for ``x < 1/2``, that of ``sin(πx) Γ(1 - x) / π``."""
+    mirrored = 1 - x
+    turned = Sin()(x * math.pi) * Digamma()(mirrored) * (1 / math.pi)
+    return (Cos()(x * math.pi) - turned) * Gamma()(mirrored)
 
 
 @register("gammasgn")

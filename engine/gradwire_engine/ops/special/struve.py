@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import SpecialBinary
-from gradwire_engine.ops.pointwise.exponential import Exp, XLogY
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Square
+from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.gamma import RGamma
 from gradwire_engine.tape import Type
 
@@ -16,16 +17,33 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
 
-def _difference(v: Var, x: Var) -> Var:
-    """``(x / 2)^v / (sqrt(π) Γ(v + 3/2))``, by which the recurrences differ from Bessel's."""
-    return Exp()(XLogY()(v, x * 0.5)) * RGamma()(v + 1.5) * (1 / math.sqrt(math.pi))
+#: Below 1, so many terms of the power series have all digits.
+_TERMS = 10
+
+
+def _slope(op: SpecialBinary, sign: int, v: Var, x: Var) -> Var:
+    """By the recurrence, which differs from Bessel's by ``(x/2)^v / (sqrt(π) Γ(v + 3/2))``.
+
+    Near 0, where its terms are infinite at higher orders, by the power series.
+    """
+    half = x * 0.5
+    power = Power()(half, v)
+    added = power * RGamma()(v + 1.5) * (1 / math.sqrt(math.pi))
+    below, above = op(v - 1, x), op(v + 1, x)
+    far = ((below + above if sign > 0 else below - above) + added) * 0.5
+    square = Square()(half) * sign
+    total = square * 0
+    for k in range(_TERMS - 1, -1, -1):
+        weight = (v + (2 * k + 1)) * RGamma()(v + (k + 1.5)) * (0.5 / math.gamma(k + 1.5))
+        total = total * square + weight
+    return Where()(Absolute()(x).exceeds(1), far, power * total)
 
 
 @register("struve")
 class Struve(SpecialBinary):
     """Struve function: ``z = H_v(x)``, no derivative in ``v``.
 
-    The slope is NaN for ``x < 0``, where only whole orders have a value.
+    For ``x < 0`` only whole orders have a value.
     Source: DLMF 11.2.1, 11.4.24.
     """
 
@@ -39,15 +57,14 @@ class Struve(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (H_(v-1) - H_(v+1) + (x/2)^v / (sqrt(π) Γ(v + 3/2))) / 2``."""
         v, x = StopGradient()(operands[0]), operands[1]
-        slope = self(v - 1, x) - self(v + 1, x) + _difference(v, x)
-        return None, z_bar * (slope * 0.5)
+        return None, z_bar * _slope(self, -1, v, x)
 
 
 @register("modstruve")
 class ModStruve(SpecialBinary):
     """Modified Struve function: ``z = L_v(x)``, no derivative in ``v``.
 
-    The slope is NaN for ``x < 0``, where only whole orders have a value.
+    For ``x < 0`` only whole orders have a value.
     Source: DLMF 11.2.2, 11.4.26.
     """
 
@@ -61,5 +78,4 @@ class ModStruve(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (L_(v-1) + L_(v+1) + (x/2)^v / (sqrt(π) Γ(v + 3/2))) / 2``."""
         v, x = StopGradient()(operands[0]), operands[1]
-        slope = self(v - 1, x) + self(v + 1, x) + _difference(v, x)
-        return None, z_bar * (slope * 0.5)
+        return None, z_bar * _slope(self, 1, v, x)
