@@ -20,14 +20,16 @@ from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.products import Form, Labels
 
-#: Up to so many pairs every order is compared; of more the cheapest pair comes first.
-_COMPARED = 3
+#: Of so many factors the cheapest pairs give a limit of what is looked at.
+_LIMITED = 4
+#: Sums of one thing in another order differ less.
+_ROUNDED = 1 + 1e-9
 #: What is larger than all factors and the result is made only where there is no other way.
 _AVOIDED = 1e6
 #: Labels of axes, each once.
 _Labels: TypeAlias = tuple[int, ...]
-_Pair: TypeAlias = tuple[int, int]
-
+#: The number of a factor, or two products that are multiplied.
+_Tree: TypeAlias = "int | tuple[_Tree, _Tree]"
 
 #: An expression of the numbers of arrays. Without an operation it is what a number multiplies.
 Order: TypeAlias = "int | tuple[Op | None, Sequence[Order]]"
@@ -117,14 +119,13 @@ def paired(form: Form, costs: Costs) -> Pairs:
         each | p.index if array.selects else each for each, array in zip(masks, arrays, strict=True)
     ]
     p.largest = max([p.size(each) for each in [whole, *masks] if not each & p.index])
-    more, pairs = _order(p, masks, whole)
+    more, tree = _order(p, masks, whole)
     cost += more
-    if cost == math.inf or (arrays[0].selects and not pairs):
+    if cost == math.inf or (arrays[0].selects and len(arrays) == 1):
         return Pairs(0, math.inf)
-    for i, j in pairs:
-        y, x = arrays.pop(j), arrays.pop(i)
-        arrays.append(_times(p, x, y, {*result}.union(*[a.labels for a in arrays]), result))
-    value = _spread(p, arrays[0], result)
+    left: dict[_Tree, _Array] = dict(enumerate(arrays))
+    _multiply(p, left, tree, result)
+    value = _spread(p, left[tree], result)
     if not early:
         value = None, (value,)
     if result != form.result:
@@ -163,29 +164,60 @@ def _array(p: _Pairing, number: int, labels: _Labels) -> _Array:
     return _Array(labels, value)
 
 
-def _order(p: _Pairing, masks: list[int], result: int) -> tuple[float, tuple[_Pair, ...]]:
-    """The two factors to multiply next, until one is left, and the cost.
+def _order(p: _Pairing, masks: list[int], result: int) -> tuple[float, _Tree]:
+    """The order of least cost, and that cost: of each set of factors the best way is kept.
 
-    Each step takes two away and appends their product. All ways are compared, or the cheapest pair
-    comes first.
+    What costs more than taking the cheapest pair next, until one is left, is dropped on the way.
+    Source: Pfeifer, Haegeman and Verstraete, Faster identification of optimal contraction
+    sequences for tensor networks, Physical Review E 90 (2014), section III.
     """
-    if len(masks) == 1:
-        return 0.0, ()
-    if len(masks) == 2:
-        return _cost(p, masks[0], masks[1], result), ((0, 1),)
-    steps = []
-    for i, j in combinations(range(len(masks)), 2):
-        others = masks[:i] + masks[i + 1 : j] + masks[j + 1 :]
-        needed = reduce(or_, others, result)
-        x, y = masks[i], masks[j]
-        steps.append((_cost(p, x, y, needed), (i, j), [*others, (x | y) & needed & ~p.index]))
-    if len(steps) > _COMPARED:
-        steps = [min(steps)]
-    ways = []
-    for cost, pair, left in steps:
-        more, pairs = _order(p, left, result)
-        ways.append((cost + more, (pair, *pairs)))
-    return min(ways)
+    count = len(masks)
+    every = (1 << count) - 1
+    unions = [0]
+    for each in masks:
+        unions += [each | other for other in unions]
+    needed = [unions[every ^ chosen] | result for chosen in range(every + 1)]
+    left = [(union & need) & ~p.index for union, need in zip(unions, needed, strict=True)]
+    ways: dict[int, tuple[float, _Tree]] = {}
+    for i, each in enumerate(masks):
+        left[1 << i] = each
+        ways[1 << i] = 0.0, i
+    if count == 1:
+        return ways[1]
+    most = math.inf if count < _LIMITED else _ROUNDED * _greedy(p, left, needed, every)
+    sets = [[], [1 << i for i in range(count)]]
+    for size in range(2, count + 1):
+        found: dict[int, tuple[float, _Tree]] = {}
+        for less in range(1, size // 2 + 1):
+            for x in sets[less]:
+                one, first = ways[x]
+                for y in sets[size - less]:
+                    if x & y or (y < x and 2 * less == size):
+                        continue
+                    other, second = ways[y]
+                    both, cost = x | y, one + other
+                    known = found.get(both)
+                    limit = most if known is None else known[0]
+                    if cost <= limit:
+                        cost += _cost(p, left[x], left[y], needed[both])
+                        if cost < limit or (known is None and cost <= most):
+                            found[both] = cost, (first, second)
+        sets.append([*found])
+        ways.update(found)
+    return ways[every]
+
+
+def _greedy(p: _Pairing, left: list[int], needed: list[int], every: int) -> float:
+    """The cost of always multiplying the two that cost least next."""
+    sets = [1 << i for i in range(every.bit_length())]
+    total = 0.0
+    while len(sets) > 1:
+        cost, x, y = min(
+            (_cost(p, left[x], left[y], needed[x | y]), x, y) for x, y in combinations(sets, 2)
+        )
+        total += cost
+        sets = [each for each in sets if each not in (x, y)] + [x | y]
+    return total
 
 
 def _cost(p: _Pairing, x: int, y: int, needed: int) -> float:
@@ -211,6 +243,17 @@ def _cost_of_index(p: _Pairing, index: int, x: int, needed: int) -> float:
         return math.inf
     moved = max(p.size(x), p.size((index | x) & ~summed))
     return p.costs.call + p.costs.selected * moved
+
+
+def _multiply(p: _Pairing, left: dict[_Tree, _Array], tree: _Tree, result: _Labels) -> None:
+    """Put the product of two arrays in their place, after that of what either is made of."""
+    if isinstance(tree, int):
+        return
+    for part in tree:
+        _multiply(p, left, part, result)
+    x, y = [left.pop(part) for part in tree]
+    needed = {*result}.union(*[array.labels for array in left.values()])
+    left[tree] = _times(p, x, y, needed, result)
 
 
 def _times(p: _Pairing, x: _Array, y: _Array, needed: set[int], result: _Labels) -> _Array:
