@@ -39,6 +39,10 @@ class Costs(NamedTuple):
     in_matrix: float
     in_vector: float
     in_rows: float
+    #: A byte of matrices that are multiplied, which are copied into order, or of their product; and
+    #: each product of many that are made at once.
+    packed: float
+    stacked: float
     #: An element of a row that an index selects.
     selected: float
     #: An element that an index selects or adds to, where that is all that is done.
@@ -56,12 +60,16 @@ class Costs(NamedTuple):
         return self.call + self.element * size + self.byte * itemsize * (size + read)
 
     def contraction(
-        self, products: int, moved: int, itemsize: int, *, batched: bool, matrices: bool
+        self, products: int, moved: int, itemsize: int, *, stacked: int, matrices: bool
     ) -> float:
         """A contraction of two arrays that adds up ``products`` and moves so many elements.
 
-        ``matrices`` says that either operand has axes of its own, ``batched`` that both have axes
-        that stay.
+        ``matrices`` says that either operand has axes of its own; ``stacked`` is the size of those
+        that both have and that stay.
         """
-        each = self.in_matrix if matrices else self.in_rows if batched else self.in_vector
-        return self.call + each * products + self.byte * itemsize * moved
+        if matrices:
+            each, byte = self.in_matrix, self.packed
+        else:
+            each, byte = self.in_rows if stacked > 1 else self.in_vector, self.byte
+        calls = self.stacked * stacked if matrices and stacked > 1 else 0.0
+        return self.call + calls + each * products + byte * itemsize * moved

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, reduce
 from itertools import combinations
 from operator import or_
@@ -86,6 +86,40 @@ class _Pairing:
             lengths = [n for label, n in enumerate(self.lengths) if labels >> label & 1]
             found = self._sizes[labels] = math.prod(lengths)
         return found
+
+
+class _Sets:
+    """Sets of factors: numbers with five bits for how many there are of each kind.
+
+    Factors of the same labels are of one kind, so that no two orders differ by these alone.
+    """
+
+    def __init__(self, p: _Pairing, alike: Mapping[int, Sequence[int]], result: int) -> None:
+        self._p, self._result = p, result
+        self._kinds = [(mask, 31 << 5 * i) for i, mask in enumerate(alike)]
+        #: How many there are of each kind, by the set of one of them.
+        self.ones = {1 << 5 * i: len(each) for i, each in enumerate(alike.values())}
+        self.every = sum([one * count for one, count in self.ones.items()])
+        #: The highest bits of all kinds, which more than there are would take from ``every``.
+        self.above = sum([one << 4 for one in self.ones])
+        #: Labels that are needed beside sets, and those of their products.
+        self._known: dict[int, tuple[int, int]] = {
+            one: (self._needed(one), mask) for one, mask in zip(self.ones, alike, strict=True)
+        }
+
+    def cost(self, x: int, y: int) -> float:
+        """The cost of multiplying the products of two sets."""
+        known, both = self._known, x + y
+        if both not in known:
+            needed = self._needed(both)
+            known[both] = needed, self._union(both) & needed & ~self._p.index
+        return _cost(self._p, known[x][1], known[y][1], known[both][0])
+
+    def _needed(self, chosen: int) -> int:
+        return self._union(self.every - chosen) | self._result
+
+    def _union(self, chosen: int) -> int:
+        return reduce(or_, [mask for mask, bits in self._kinds if chosen & bits], 0)
 
 
 @lru_cache(maxsize=4096)
@@ -171,53 +205,51 @@ def _order(p: _Pairing, masks: list[int], result: int) -> tuple[float, _Tree]:
     Source: Pfeifer, Haegeman and Verstraete, Faster identification of optimal contraction
     sequences for tensor networks, Physical Review E 90 (2014), section III.
     """
-    count = len(masks)
-    every = (1 << count) - 1
-    unions = [0]
-    for each in masks:
-        unions += [each | other for other in unions]
-    needed = [unions[every ^ chosen] | result for chosen in range(every + 1)]
-    left = [(union & need) & ~p.index for union, need in zip(unions, needed, strict=True)]
-    ways: dict[int, tuple[float, _Tree]] = {}
+    alike: dict[int, list[int]] = {}
     for i, each in enumerate(masks):
-        left[1 << i] = each
-        ways[1 << i] = 0.0, i
-    if count == 1:
-        return ways[1]
-    most = math.inf if count < _LIMITED else _ROUNDED * _greedy(p, left, needed, every)
-    sets = [[], [1 << i for i in range(count)]]
-    for size in range(2, count + 1):
+        alike.setdefault(each, []).append(i)
+    sets = _Sets(p, alike, result)
+    room, above = sets.every + sets.above, sets.above
+    ways: list[dict[int, tuple[float, _Tree]]] = [{}, {one: (0.0, one) for one in sets.ones}]
+    most = math.inf if len(masks) < _LIMITED else _ROUNDED * _greedy(sets)
+    for size in range(2, len(masks) + 1):
         found: dict[int, tuple[float, _Tree]] = {}
         for less in range(1, size // 2 + 1):
-            for x in sets[less]:
-                one, first = ways[x]
-                for y in sets[size - less]:
-                    if x & y or (y < x and 2 * less == size):
+            for x, (one, first) in ways[less].items():
+                left = room - x
+                for y, (other, second) in ways[size - less].items():
+                    if left - y & above != above or (y < x and 2 * less == size):
                         continue
-                    other, second = ways[y]
-                    both, cost = x | y, one + other
-                    known = found.get(both)
-                    limit = most if known is None else known[0]
+                    both, cost = x + y, one + other
+                    limit = found[both][0] if both in found else most
                     if cost <= limit:
-                        cost += _cost(p, left[x], left[y], needed[both])
-                        if cost < limit or (known is None and cost <= most):
+                        cost += sets.cost(x, y)
+                        if cost < limit or (both not in found and cost <= limit):
                             found[both] = cost, (first, second)
-        sets.append([*found])
-        ways.update(found)
-    return ways[every]
+        ways.append(found)
+    cost, tree = ways[-1][sets.every]
+    return cost, _numbered(tree, dict(zip(sets.ones, map(iter, alike.values()), strict=True)))
 
 
-def _greedy(p: _Pairing, left: list[int], needed: list[int], every: int) -> float:
+def _greedy(sets: _Sets) -> float:
     """The cost of always multiplying the two that cost least next."""
-    sets = [1 << i for i in range(every.bit_length())]
+    left = [one for one, count in sets.ones.items() for _ in range(count)]
     total = 0.0
-    while len(sets) > 1:
-        cost, x, y = min(
-            (_cost(p, left[x], left[y], needed[x | y]), x, y) for x, y in combinations(sets, 2)
+    while len(left) > 1:
+        cost, i, j = min(
+            (sets.cost(left[i], left[j]), i, j) for i, j in combinations(range(len(left)), 2)
         )
         total += cost
-        sets = [each for each in sets if each not in (x, y)] + [x | y]
+        left.append(left.pop(j) + left.pop(i))
     return total
+
+
+def _numbered(tree: _Tree, alike: Mapping[int, Iterator[int]]) -> _Tree:
+    """An order with numbers of factors, each once, in place of those of their kinds."""
+    if isinstance(tree, int):
+        return next(alike[tree])
+    first, second = tree
+    return _numbered(first, alike), _numbered(second, alike)
 
 
 def _cost(p: _Pairing, x: int, y: int, needed: int) -> float:
@@ -230,9 +262,9 @@ def _cost(p: _Pairing, x: int, y: int, needed: int) -> float:
     if not every & ~needed:
         return avoided * costs.elementwise(size, read, p.itemsize)
     matrices = bool(x & ~y and y & ~x)
-    batched = bool(x & y & needed)
+    stacked = p.size(x & y & needed)
     return avoided * costs.contraction(
-        *(p.size(every), size + read, p.itemsize), batched=batched, matrices=matrices
+        *(p.size(every), size + read, p.itemsize), stacked=stacked, matrices=matrices
     )
 
 
