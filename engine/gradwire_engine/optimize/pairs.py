@@ -249,6 +249,9 @@ def _numbered(tree: _Tree, alike: Mapping[int, Iterator[int]]) -> _Tree:
     if isinstance(tree, int):
         return next(alike[tree])
     first, second = tree
+    if isinstance(first, int) and not isinstance(second, int):  # of equals the first come first
+        more = _numbered(second, alike)
+        return _numbered(first, alike), more
     return _numbered(first, alike), _numbered(second, alike)
 
 
