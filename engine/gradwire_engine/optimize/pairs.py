@@ -205,6 +205,10 @@ def _order(p: _Pairing, masks: list[int], result: int) -> tuple[float, _Tree]:
     Source: Pfeifer, Haegeman and Verstraete, Faster identification of optimal contraction
     sequences for tensor networks, Physical Review E 90 (2014), section III.
     """
+    if len(masks) == 1:
+        return 0.0, 0
+    if len(masks) == 2:
+        return _cost(p, masks[0], masks[1], result), (0, 1)
     alike: dict[int, list[int]] = {}
     for i, each in enumerate(masks):
         alike.setdefault(each, []).append(i)

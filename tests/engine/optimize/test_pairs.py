@@ -60,7 +60,7 @@ def products(draw):
     """Labels of factors and of the result, where none is in one factor alone, and lengths."""
     count, labels = draw(st.integers(2, 5)), range(draw(st.integers(1, 5)))
     arrays = [set[int]() for _ in range(count)]
-    result = set()
+    result = set[int]()
     for label in labels:
         places = draw(st.sets(st.integers(0, count), min_size=2))
         for place in places:
