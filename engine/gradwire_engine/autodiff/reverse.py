@@ -10,13 +10,16 @@ from collections.abc import Hashable, Sequence
 
 from gradwire_engine.autodiff import loops
 from gradwire_engine.autodiff.last_passes import within_passes
+from gradwire_engine.autodiff.limits import Limits
 from gradwire_engine.autodiff.rule_cache import RuleCache
 from gradwire_engine.autodiff.where_masks import Mask, branch_masks, operand_mask
 from gradwire_engine.errors import DerivativeError
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents, Op
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Item, UnrecordedPath
+from gradwire_engine.ops.formulas import ByFormula
 from gradwire_engine.ops.halves import as_half, in_single, is_half
+from gradwire_engine.ops.linalg.spectral import OfVectors
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Add
 from gradwire_engine.ops.pointwise.selection import Where
@@ -28,11 +31,17 @@ _ADD = Add()
 
 
 def pullback(
-    b: Builder, targets: Sequence[Var], seeds: Sequence[Var], sources: Sequence[Var]
+    b: Builder,
+    targets: Sequence[Var],
+    seeds: Sequence[Var],
+    sources: Sequence[Var],
+    *,
+    limits: Limits | None = None,
 ) -> list[Var | None]:
     """Cotangents of ``sources`` for the cotangents ``seeds`` of ``targets``; None without a path.
 
-    ``x_bar = Σ_t J_t(x)ᵀ seed_t``, each of its source's shape and dtype.
+    ``x_bar = Σ_t J_t(x)ᵀ seed_t``, each of its source's shape and dtype; at singular points
+    with ``limits``, by default its own.
 
     Raises: ``DerivativeError``, where a part of one is not known; ``UnrecordedPath``, where a path
     leads through passes of a loop that are not on the tape.
@@ -46,7 +55,7 @@ def pullback(
         raise UnrecordedPath
     last = max(t.slot for t in targets)
     active = dependents(b, sources, last)
-    walk = _Walk(b, active)
+    walk = _Walk(b, active, limits or Limits(b, pullback, targets, sources, active))
     for target, seed in zip(targets, seeds, strict=True):
         if walk.waits(target):
             walk.accumulate(target, unbroadcast(seed, target.type), None)
@@ -91,8 +100,9 @@ def dependents(b: Builder, sources: Sequence[Var], last: int) -> bytearray:
 class _Walk:
     """Cotangents gathered so far, by slot; items of a tuple's slot are gathered by index."""
 
-    def __init__(self, b: Builder, active: bytearray) -> None:
+    def __init__(self, b: Builder, active: bytearray, limits: Limits) -> None:
         self.b = b
+        self.limits = limits
         self.active = active
         self.cotangents: dict[int, Var] = {}
         self.items: dict[int, dict[int, Var]] = {}
@@ -140,6 +150,8 @@ class _Walk:
             reached = tuple([self.items[slot].get(i) for i in range(len(kind.items))])
             if isinstance(op, Loop):
                 bars = loops.cotangents(pullback, op, reached, z, operands)
+            elif isinstance(op, OfVectors):
+                bars = op.by_quotients(reached, z, operands[0], self.limits.quotient(slot))
             else:
                 bars = op.vjp(reached, z, *operands)  # type: ignore[arg-type]
         else:
@@ -148,6 +160,8 @@ class _Walk:
                 single = [in_single(x) for x in operands]  # a rule rounds once, too
                 seen = in_single(z_bar), op(*single), single
             bars = self.ruled(op, operands, *seen)
+            if isinstance(op, ByFormula):
+                bars = self.limits.added(slot, z_bar, bars)
         masks: Sequence[Mask] = (None,) * len(args)
         if isinstance(op, Where):
             masks = branch_masks(operands, mask)

@@ -54,6 +54,10 @@ class Builder:
         self.poll = poll
         self.strict = strict
         self.origin = 0
+        #: Whether a flag is up for the present values, with which the tape holds from then on.
+        self.holds: Callable[[Var], bool] = lambda flag: False
+        #: Takes warnings: code, detail and origin.
+        self.warn: Callable[[str, str, int], None] = lambda code, detail, origin: None
         self.instructions: list[Instruction] = []
         #: The variable of each slot.
         self.vars: list[Var] = []

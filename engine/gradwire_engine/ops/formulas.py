@@ -57,6 +57,8 @@ class ByFormula(Op):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """The cotangents that the rule gives for the other operands."""
+        if self.rule in MARKERS:
+            return None, z_bar, *[None] * (len(operands) - 2)
         return None, *RULES[self.rule](z_bar, z, *operands[1:])
 
     def flops(self, result: Type, *types: ArrayType) -> int:
@@ -83,6 +85,16 @@ def connected(x: Var, y: Var) -> Var:
 def passing(x: Var) -> Var:
     """``x``, whose cotangent counts as a function of it with derivative 0."""
     return by_formula("passing", lambda x: x, x)
+
+
+def radial(x_bar: Var, z_bar: Var, z: Var, x: Var) -> Var:
+    """``x_bar = z_bar x / z`` of a norm ``z``, whose derivative has a limit where ``z`` is 0."""
+    return ByFormula("radial")(x_bar, x_bar, z_bar, z, x)
+
+
+def limit(x: Var, y: Var) -> Var:
+    """``x``, a limit for this ``y``, which no rule differentiates in it."""
+    return ByFormula("limit")(x, x, y)
 
 
 def sqrt(x: Var) -> Var:
@@ -277,6 +289,8 @@ def _of_softsign(z_bar: Var, z: Var, x: Var) -> Cotangents:
     return (z_bar / Square()(Absolute()(x) + 1),)
 
 
+#: What only names an operand for reverse walks, which find limits at singular points.
+MARKERS = frozenset(("radial", "limit"))
 RULES: Mapping[str, FormulaRule] = {
     "select": _of_select,
     "connected": _of_connected,

@@ -13,7 +13,7 @@ import numpy as np
 from gradwire_engine.answer import Array
 from gradwire_engine.autodiff.retrace import BatchTrace
 from gradwire_engine.backends.base import Backend
-from gradwire_engine.errors import BadArgument, OverBudget
+from gradwire_engine.errors import BadArgument, EngineError, OverBudget
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Guard, Input, Item
@@ -99,6 +99,19 @@ class Concrete:
         if var.dtype.kind != "b":
             var = PRIMITIVES["not_equal"]()(var, self._b.scalar(0, var.dtype))
         return bool(self._decided(var))
+
+    def holds(self, flag: Var) -> bool:
+        """Whether a flag is up, of any example; not where values are unknown, as in a loop."""
+        if self._b.regions:
+            return False
+        every = self.everywhere(flag)
+        every = PRIMITIVES["any"](tuple(range(every.ndim)))(every)
+        try:
+            up = bool(self.value(every))
+        except EngineError:
+            return False
+        Guard(up)(every)
+        return up
 
     def integer(self, var: Var) -> int:
         """An integer that sets a shape, an axis, a bound or a count: static from here on."""

@@ -91,10 +91,17 @@ class Recorder:
         self.scope = Scope()
         self.scope.names = variables
         self.warnings: list[Notice] = []
+        b.holds, b.warn = concrete.holds, self.warn
         #: The present node and the block it is in.
         self.node: Node
         self.nodes: Sequence[Node] = ()
         self._calls = 0
+
+    def warn(self, code: str, detail: str, origin: int) -> None:
+        """Warn once of what belongs to the instructions of an origin."""
+        notice = Notice(code, detail, self.program.place(origin))
+        if notice not in self.warnings:
+            self.warnings.append(notice)
 
     def record(self, *, default: bool = True) -> Any:
         """Run the whole program; gives what it returns by default, if that is wanted."""

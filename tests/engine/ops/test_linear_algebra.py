@@ -36,7 +36,7 @@ ROWS: dict[str, Any] = {
     "svd vectors equal (I)": (
         lambda f, x: f.multiply(f.svd(x)[0], [[1, 2], [3, 4]]),
         EYE,
-        [[0, 0.0], [0.0, 0]],
+        [[0, -0.25], [0.25, 0]],
     ),
     "cdist of equal rows": (lambda f, x: f.cdist(x, x), [[1, 2], [1, 2]], [[0, 0], [0, 0]]),
 }

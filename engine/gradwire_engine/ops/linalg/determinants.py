@@ -8,7 +8,7 @@ from gradwire_engine.ops.arrays.shape import swap_last, unsqueeze
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.conversion import floating
-from gradwire_engine.ops.elementwise import conj
+from gradwire_engine.ops.elementwise import broadcast_shapes, conj
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import Inv, OfSquare, adjoint
 from gradwire_engine.ops.pointwise.complex import Imag
@@ -29,9 +29,9 @@ def _for_matrices(x: Var) -> Var:
 class Det(OfSquare):
     """Determinant of each matrix.
 
-    Convention: the derivative is the matrix of cofactors, right also where the matrix is singular;
-    the second derivative raises there.  Source: Giles, Collected Matrix Derivative Results (2008),
-    2.2.4.
+    Convention: the derivative is the matrix of cofactors, right also where the matrix is singular,
+    and so is the second derivative; the third raises there.  Source: Giles, Collected Matrix
+    Derivative Results (2008), 2.2.4.
     """
 
     def infer(self, *types: ArrayType) -> Type:
@@ -73,12 +73,56 @@ class Cofactors(OfSquare):
         return determinant * xp.swapaxes(inverse, -1, -2)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``a_bar = w sum(c* c_bar) - c* c_bar^T w`` with ``w = a^-H``."""
-        inverse = adjoint(Inv()(operands[0]))
-        cofactors = conj(z)
-        total = Sum((z.ndim - 2, z.ndim - 1))(cofactors * z_bar)
-        turned = MatMul()(MatMul()(cofactors, swap_last(z_bar)), inverse)
-        return (inverse * _for_matrices(total) - turned,)
+        """``a_bar = (d c [c_bar*])*``: second derivatives of a function are symmetric."""
+        return (conj(CofactorsAlong()(*operands, conj(z_bar))),)
+
+
+@register("cofactors_along", public=False)
+class CofactorsAlong(OfSquare):
+    """Derivative of the cofactors ``c`` of ``a`` along ``y``, right also where ``a`` is singular.
+
+    ``z = w tr(c^T y) - w y^T c`` with ``w = a^-T``, computed of the singular values: all products
+    of these but for two.  Its own derivative in ``a`` raises where that is singular.
+    """
+
+    def infer(self, *types: ArrayType) -> Type:
+        """As the cofactors; stacks are broadcast."""
+        a, y = types
+        super().infer(a)
+        return a._replace(shape=broadcast_shapes(a.shape, y.shape))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Of ``u s v``: the determinants of ``u v`` times ``u* z(s, u^H y v^H) v*``."""
+        a, y = operands
+        u, s, v = xp.linalg.svd(a)
+        signs = xp.linalg.det(u) * xp.linalg.det(v)
+        n, one = s.shape[-1], xp.ones_like(s)[..., None, None, :]
+        apart = xp.eye(n, dtype=bool)
+        kept = ~(apart[:, None, :] | apart[None, :, :])
+        others = xp.where(kept, s[..., None, None, :], one).prod(-1) * ~apart
+        u_h, v_h = (xp.conj(xp.swapaxes(q, -1, -2)) for q in (u, v))
+        inner = u_h @ y @ v_h
+        diagonal = (others @ xp.diagonal(inner, axis1=-2, axis2=-1)[..., None]) * xp.eye(
+            n, dtype=s.dtype
+        )
+        inner = diagonal - others * xp.swapaxes(inner, -1, -2)
+        return signs[..., None, None] * (xp.conj(u) @ inner @ xp.conj(v))
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """As of ``det(a) (w p - w y^T w)`` with ``p = tr(w^T y)``; ``y_bar = z(a, z_bar*)*``."""
+        a, y = operands
+        bar, of = conj(z_bar), MatMul()
+        w = swap_last(Inv()(a))
+        w_y, w_bar = of(of(w, swap_last(y)), w), of(of(w, swap_last(bar)), w)
+        p, q, r = (Sum((z.ndim - 2, z.ndim - 1))(m) for m in (w * y, w * bar, w_y * bar))
+        both = of(of(w_y, swap_last(bar)), w) + of(of(w_bar, swap_last(y)), w)
+        p, q, r = _for_matrices(p), _for_matrices(q), _for_matrices(r)
+        a_bar = w * (p * q - r) - w_y * q - w_bar * p + both
+        return conj(_for_matrices(Det()(a)) * a_bar), conj(CofactorsAlong()(a, bar))
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A singular value decomposition, and n³ products."""
+        return 30 * result.size * types[0].shape[-1]  # type: ignore[union-attr]
 
 
 @register("slogdet", "linalg.slogdet")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import DtypeMismatch, ShapeMismatch
-from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal, embedded
+from gradwire_engine.ops.arrays.diagonals import embedded
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import unsqueeze
 from gradwire_engine.ops.axes import flag
@@ -16,11 +16,13 @@ from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import adjoint
-from gradwire_engine.ops.linalg.spectral import PairReciprocals, where_it_converges
+from gradwire_engine.ops.linalg.spectral import OfVectors, Quotient, where_it_converges
 from gradwire_engine.ops.promotion import real_of
 from gradwire_engine.tape import ArrayType, TupleType, Type
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gradwire_engine.ops.builder import Builder, Var
 
 
@@ -46,11 +48,12 @@ class OfMatrices(Op):
 
 
 @register("reduced_svd", public=False)
-class Svd(OfMatrices):
+class Svd(OfVectors, OfMatrices):
     """Singular value decomposition ``a = u s v^H``, a triple.
 
-    Convention: vectors of equal singular values have derivative 0 within their space, and those of
-    zero ones do not turn out of it.
+    Convention: what is a function of the matrix has its derivative also where values are equal;
+    else vectors of equal ones turn only against each other, the left against the right, with a
+    warning, and those of zero ones do not turn.
     """
 
     def infer(self, *types: ArrayType) -> Type:
@@ -67,47 +70,42 @@ class Svd(OfMatrices):
         """Divide and conquer."""
         return where_it_converges(xp, partial(xp.linalg.svd, full_matrices=False), operands[0])
 
-    def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
+    def by_quotients(self, z_bar: Any, z: Var, a: Var, quotient: Quotient) -> Cotangents:
         """``a_bar = u m v^H``, and what turns vectors out of the space of ``u`` or ``v``.
 
-        ``m = diag(s_bar) + (skew(u^H u_bar) s + s skew(v^H v_bar)) / (s_j² - s_i²)``.  Source: Wan
-        and Zhang, Automatic Differentiation for Complex Valued SVD (2019), eq. 13.
+        ``2 m = 2 diag(s_bar) + (p + q) / (s_j - s_i) + (p - q) / (s_j + s_i)`` with twice the
+        antisymmetric parts ``p`` of ``u^H u_bar``, ``q`` of ``v^H v_bar``.  Source: Wan and Zhang,
+        Automatic Differentiation for Complex Valued SVD (2019), eq. 13.
         """
         u_bar, s_bar, vh_bar = z_bar
         u, s, vh = (Item(i)(z) for i in range(3))
         b, k = u.builder, s.shape[-1]
-        parts = [] if s_bar is None else [embedded(b.cast(s_bar, u.dtype))]
+        like: list[Var] = []
+        sums: list[Var] = []
+        differences: list[Var] = []
         outside: list[Var] = []
-        if u_bar is not None or vh_bar is not None:
-            sums = PairReciprocals(1)(s)
-            squares = b.cast(PairReciprocals(-1)(s) * sums, u.dtype)
-            halves = MatrixDiagonal(0)(sums)
-            inverse = b.cast(halves + halves, u.dtype)
-            scale = b.cast(s, u.dtype)
-            as_row, as_column = (s.ndim - 1,), (s.ndim,)
         if u_bar is not None:
             product = MatMul()(adjoint(u), u_bar)
             skew = product - adjoint(product)
-            parts.append(squares * skew * unsqueeze(scale, as_row))
-            if u.dtype.kind == "c":
-                parts.append(embedded(MatrixDiagonal(0)(skew) * inverse * 0.5))
+            like, sums, differences = [product], [skew], [skew]
             if u.shape[-2] > k:
-                beside = (u_bar - MatMul()(u, product)) * unsqueeze(inverse, as_row)
-                outside.append(MatMul()(beside, vh))
+                outside.append(MatMul()(quotient(u_bar - MatMul()(u, product), s, 0, [u_bar]), vh))
         if vh_bar is not None:
             product = MatMul()(vh_bar, adjoint(vh))
             skew = adjoint(product) - product
-            parts.append(squares * skew * unsqueeze(scale, as_column))
+            like, sums, differences = [*like, product], [*sums, skew], [*differences, -skew]
             if vh.shape[-1] > k:
-                beside = (vh_bar - MatMul()(product, vh)) * unsqueeze(inverse, as_column)
-                outside.append(MatMul()(u, beside))
-        inner = parts[0]
-        for part in parts[1:]:
-            inner = inner + part
-        a_bar = MatMul()(MatMul()(u, inner), vh)
-        for part in outside:
-            a_bar = a_bar + part
-        return (a_bar,)
+                beside = adjoint(vh_bar - MatMul()(product, vh))
+                outside.append(MatMul()(u, adjoint(quotient(beside, s, 0, [vh_bar]))))
+        parts = [] if s_bar is None else [embedded(b.cast(s_bar, u.dtype))]
+        if sums:
+            parts.append(quotient(_total(sums), s, -1, like) * 0.5)
+            parts.append(quotient(_total(differences), s, 1, like) * 0.5)
+        return (_total([MatMul()(MatMul()(u, _total(parts)), vh), *outside]),)
+
+
+def _total(parts: Sequence[Var]) -> Var:
+    return reduce(lambda x, y: x + y, parts)
 
 
 @register("orthonormal_complement", public=False)
@@ -152,10 +150,11 @@ def svd(
     """Singular value decomposition ``a = u s v^H``: the list ``u``, ``s`` (descending), ``v^H``.
 
     Shapes: ``u`` and ``v^H`` are square, or without ``full_matrices`` have as many columns and rows
-    as there are singular values, the minimum of rows and columns.  Convention: vectors of equal
-    singular values have derivative 0 within their space, so have those beyond the singular values;
-    their signs (phases) are arbitrary, so only what does not depend on them has a meaningful
-    derivative.
+    as there are singular values, the minimum of rows and columns.  Convention: what
+    is a function of the matrix has its derivative also where singular values are equal; else, with
+    a warning, vectors of equal ones turn only against each other, the left against the right, and
+    those beyond the singular values not at all.  Signs (phases) are arbitrary, so only what does
+    not depend on them has a meaningful derivative.
     """
     full = flag(full_matrices, "full_matrices")
     flag(hermitian, "hermitian")

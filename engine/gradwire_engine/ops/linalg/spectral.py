@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gradwire_engine.errors import BadArgument
+from gradwire_engine.errors import BadArgument, InternalError
 from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal, Tril, embedded
 from gradwire_engine.ops.arrays.shape import unsqueeze
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
@@ -21,7 +21,7 @@ from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.tape import ArrayType, TupleType, Type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from gradwire_engine.ops.builder import Builder, Var
 
@@ -60,6 +60,36 @@ class PairReciprocals(Op):
     def flops(self, result: Type, *types: ArrayType) -> int:
         """A sum and a division for each pair."""
         return 2 * types[0].size * types[0].shape[-1]
+
+
+def gaps(w: Var, sign: int) -> Var:
+    """``w_j ± w_i`` for all pairs; ``w_j`` in one row for the sign 0."""
+    row = unsqueeze(w, (w.ndim - 1,))
+    return row + unsqueeze(w, (w.ndim,)) * sign if sign else row
+
+
+#: Quotients of ``h`` and ``gaps(w, sign)``; ``h`` is as precise as the largest of other arrays.
+Quotient: TypeAlias = "Callable[[Var, Var, int, Sequence[Var]], Var]"
+
+
+def pair_quotient(h: Var, w: Var, sign: int, like: Sequence[Var] = ()) -> Var:
+    """``h_ij / (w_j ± w_i)``, or ``h_ij / w_j`` for the sign 0; 0 where ``PairReciprocals`` is."""
+    reciprocals = PairReciprocals(sign or 1)(w)
+    if not sign:
+        reciprocals = unsqueeze(MatrixDiagonal(0)(reciprocals) * 2, (w.ndim - 1,))
+    return h * h.builder.cast(reciprocals, h.dtype)
+
+
+class OfVectors(Op):
+    """A factorisation whose vectors' derivatives divide by differences or sums of its values."""
+
+    def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
+        """As ``by_quotients``, with 0 for the quotients by what is 0 up to rounding."""
+        return self.by_quotients(z_bar, z, operands[0], pair_quotient)
+
+    def by_quotients(self, z_bar: Any, z: Var, a: Var, quotient: Quotient) -> Cotangents:
+        """The operand's cotangent, ``quotient`` dividing all pairs as ``pair_quotient`` does."""
+        raise InternalError(f"{self.name} has no derivative")
 
 
 def where_it_converges(xp: Any, function: Callable[[Any], Any], a: Any) -> tuple[Any, ...]:
@@ -105,13 +135,14 @@ class OfHermitian(OfSquare):
 
 
 @register("eigh", "linalg.eigh")
-class Eigh(OfHermitian):
+class Eigh(OfVectors, OfHermitian):
     """Ascending eigenvalues and eigenvectors, a pair, of Hermitian matrices: ``a = v w v^H``.
 
-    The triangle ``UPLO`` is read, and takes the whole derivative.  Convention: eigenvectors of
-    equal eigenvalues have derivative 0 within their space; their phases (signs) are arbitrary, so
-    only what does not depend on them has a meaningful derivative.  Source: Giles, Collected Matrix
-    Derivative Results (2008), 2.3 and 3.1.
+    The triangle ``UPLO`` is read, and takes the whole derivative.  Convention: what is a function
+    of the matrix has its derivative also where eigenvalues are equal; else eigenvectors of equal
+    ones have derivative 0 within their space, with a warning.  Their phases (signs) are arbitrary,
+    so only what does not depend on them has a meaningful derivative.  Source: Giles, Collected
+    Matrix Derivative Results (2008), 2.3 and 3.1.
     """
 
     #: True if LAPACK reads the upper triangle, which decides the signs of its eigenvectors.
@@ -136,14 +167,15 @@ class Eigh(OfHermitian):
         above = xp.conj(xp.swapaxes(operands[0], -1, -2))
         return where_it_converges(xp, lambda a: xp.linalg.eigh(a, UPLO="U"), above)
 
-    def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
-        """``a_bar`` from ``v (diag(w_bar) + f (v^H v_bar)) v^H`` with ``f = 1 / (w_j - w_i)``."""
+    def by_quotients(self, z_bar: Any, z: Var, a: Var, quotient: Quotient) -> Cotangents:
+        """From ``v (diag(w_bar) + (g - g^H) / (2 (w_j - w_i))) v^H`` with ``g = v^H v_bar``."""
         w_bar, v_bar = z_bar
         w, v = Item(0)(z), Item(1)(z)
         b = v.builder
         inner = None if w_bar is None else embedded(b.cast(w_bar, v.dtype))
         if v_bar is not None:
-            turned = b.cast(PairReciprocals(-1)(w), v.dtype) * MatMul()(adjoint(v), v_bar)
+            product = MatMul()(adjoint(v), v_bar)
+            turned = quotient(product - adjoint(product), w, -1, [product]) * 0.5
             inner = turned if inner is None else inner + turned
         assert inner is not None
         return (from_lower_triangle(MatMul()(MatMul()(v, inner), adjoint(v))),)
@@ -184,11 +216,11 @@ class EigValsH(OfHermitian):
 
 
 @register("eig", "linalg.eig")
-class Eig(OfSquare):
+class Eig(OfVectors, OfSquare):
     """Eigenvalues and eigenvectors, a pair, complex also of real matrices: ``a v = v w``.
 
-    Eigenvectors are columns of length 1 and arbitrary phase.  Convention: eigenvectors of equal
-    eigenvalues have derivative 0 within their space; of defective matrices the derivative raises.
+    Eigenvectors are columns of length 1 and arbitrary phase.  Convention: at equal eigenvalues as
+    ``eigh``; of defective matrices the derivative raises.
     Source: Boeddeker et al., On the Computation of Complex-valued Gradients (2017), 4.6.
     """
 
@@ -214,20 +246,20 @@ class Eig(OfSquare):
         parts = where_it_converges(xp, xp.linalg.eig, a)
         return tuple([xp.asarray(part, dtype=dtype) for part in parts])
 
-    def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
+    def by_quotients(self, z_bar: Any, z: Var, a: Var, quotient: Quotient) -> Cotangents:
         """``a_bar = v^-H (diag(w_bar) + f* (g - v^H v diag(Re g))) v^H`` with ``g = v^H v_bar``."""
         w_bar, v_bar = z_bar
         w, v = Item(0)(z), Item(1)(z)
         v_h, b = adjoint(v), v.builder
         inner = None if w_bar is None else embedded(w_bar)
         if v_bar is not None:
-            g = MatMul()(v_h, v_bar)
-            lengths = b.cast(Real()(MatrixDiagonal(0)(g)), v.dtype)
-            g = g - MatMul()(v_h, v) * unsqueeze(lengths, (v.ndim - 2,))
-            turned = conj(PairReciprocals(-1)(w)) * g
+            product = MatMul()(v_h, v_bar)
+            lengths = b.cast(Real()(MatrixDiagonal(0)(product)), v.dtype)
+            g = product - MatMul()(v_h, v) * unsqueeze(lengths, (v.ndim - 2,))
+            turned = quotient(g, conj(w), -1, [product])
             inner = turned if inner is None else inner + turned
         assert inner is not None
-        return (b.cast(Solve()(v_h, MatMul()(inner, v_h)), operands[0].dtype),)
+        return (b.cast(Solve()(v_h, MatMul()(inner, v_h)), a.dtype),)
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Some 25 n³ for each matrix."""

@@ -125,8 +125,11 @@ class Hypot(RealBinary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar x / z``, ``y_bar = z_bar y / z``."""
+        from gradwire_engine.ops.formulas import radial
+
         x, y = operands
-        return z_bar * Cosine()(x, y), z_bar * Cosine()(y, x)
+        pairs = (x, y), (y, x)
+        return [radial(z_bar * Cosine()(*pair), z_bar, z, pair[0]) for pair in pairs]
 
 
 @register("cosine_of_pair", public=False)

@@ -11,6 +11,7 @@ from gradwire_engine.ops.axes import axes_of, flag, with_ones, without
 from gradwire_engine.ops.base import FUNCTIONS, Cotangents, Static, macro, register
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import floating
+from gradwire_engine.ops.formulas import radial
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Square
 from gradwire_engine.ops.pointwise.comparison import IsFinite, LogicalAnd, NotEqual
 from gradwire_engine.ops.pointwise.complex import real_product
@@ -30,7 +31,10 @@ def squared_magnitude(x: Var) -> Var:
 
 @register("euclidean_norm", public=False)
 class Norm(Reduction):
-    """Euclidean norm: ``z = sqrt(sum |x|²)``.  Convention: derivative 0 at the zero vector."""
+    """Euclidean norm: ``z = sqrt(sum |x|²)``.  Convention: derivative 0 at the zero vector.
+
+    There second derivatives of what is smooth in the vector are its limits.
+    """
 
     workspace = 1.0
     axes: tuple[int, ...]
@@ -57,7 +61,8 @@ class Norm(Reduction):
         zero = b.scalar(0, z.dtype)
         positive = NotEqual()(z, zero)
         scale = Where()(positive, z_bar / Where()(positive, z, b.scalar(1, z.dtype)), zero)
-        return (x * b.cast(spread(scale, self.axes, x.type.shape), x.dtype),)
+        scale, bar, length = (spread(y, self.axes, x.type.shape) for y in (scale, z_bar, z))
+        return (radial(x * b.cast(scale, x.dtype), bar, length, x),)
 
 
 @macro("norm", "linalg.norm")
@@ -124,8 +129,14 @@ def _vector(x: Var, order: Any, axes: tuple[int, ...], *, keep: bool) -> Var:
         return (Max if order > 0 else Min).over(size, axes, keepdims=keep)
     if order == 1:
         return Sum.over(size, axes, keepdims=keep)
-    total = Sum.over(Power()(size, b.scalar(order, size.dtype)), axes, keepdims=keep)
     zero, one = b.scalar(0, size.dtype), b.scalar(1, size.dtype)
+    positive = NotEqual()(size, zero)
+    powers = Power()(
+        Where()(positive, size, one) if 0 < order < 1 else size, b.scalar(order, size.dtype)
+    )
+    if 0 < order < 1:  # an infinite slope in an absolute value, whose own at 0 is 0
+        powers = Where()(positive, powers, zero)
+    total = Sum.over(powers, axes, keepdims=keep)
     within = NotEqual()(total, zero)
     if order < 0:  # of an element that is 0 so is the norm, and its slopes
         within = LogicalAnd()(within, IsFinite()(total))
