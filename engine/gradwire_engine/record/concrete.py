@@ -105,7 +105,8 @@ class Concrete:
         if self._b.regions:
             return False
         every = self.everywhere(flag)
-        every = PRIMITIVES["any"](tuple(range(every.ndim)))(every)
+        if every.ndim:
+            every = PRIMITIVES["any"](tuple(range(every.ndim)))(every)
         try:
             up = bool(self.value(every))
         except EngineError:
