@@ -105,8 +105,8 @@ class Limits:
             if type(op) is ByFormula and op.rule == "radial" and self._active[args[4]]:
                 depths[slot] += 1
                 markers.setdefault(depths[slot], []).append(slot)
-        every = [slot for marked in markers.values() for slot in marked]
-        zeros = {z: b.vars[z].equals(0) for z in {code[slot].args[3] for slot in every}}
+        lengths = {code[slot].args[3] for marked in markers.values() for slot in marked}
+        zeros = {z: b.vars[z].equals(0) for z in lengths}
         some = None
         for zero in zeros.values():
             flag = _any(zero)
@@ -124,19 +124,21 @@ class Limits:
             b.cast(b.constant(v), z_dot.dtype) * z_dot
             for z_dot, v in zip(grow, speeds, strict=True)
         ]
-        moves = [np.random.default_rng(7).normal(size=x.shape) for x in self._sources]
-        moved = [b.cast(b.constant(v), x.dtype) for v, x in zip(moves, self._sources, strict=True)]
+        steps = [np.random.default_rng(7).normal(size=x.shape) for x in self._sources]
+        moved = [b.cast(b.constant(v), x.dtype) for v, x in zip(steps, self._sources, strict=True)]
         for _, marked in sorted(markers.items()):
-            both = [b.vars[code[slot].args[i]] for slot in marked for i in (2, 3)]
-            first = self._along(both, roots, grow)
-            second = self._along(both, [*roots, *self._sources], [*unlike, *moved])
+            every = [b.vars[code[slot].args[i]] for slot in marked for i in (2, 3, 4)]
+            first = self._along(every, roots, grow)
+            second = self._along(every, [*roots, *self._sources], [*unlike, *moved])
             for i, slot in enumerate(marked):
-                z_bar, z = both[2 * i : 2 * i + 2]
-                slope, (h_dot, z_dot) = first[2 * i], second[2 * i : 2 * i + 2]
+                z_bar, z, _ = every[3 * i : 3 * i + 3]
+                slope, (h_dot, z_dot, x_dot) = first[3 * i], second[3 * i : 3 * i + 3]
                 scale = _largest(slope) + _largest(z_bar) + _largest(h_dot)
                 error = _size(z_bar) + _size(h_dot - slope * z_dot)
                 smooth = LogicalAnd()(zeros[z.slot], LessEqual()(error, scale * _tolerance(z)))
-                if b.holds(_any(NotEqual()(smooth, zeros[z.slot]))):
+                rough = NotEqual()(smooth, zeros[z.slot])
+                moves = NotEqual()(x_dot, b.scalar(0, x_dot.dtype))  # or it is 0 all along
+                if b.holds(_any(LogicalAnd()(rough, moves))):
                     b.warn("singular", _KINK, code[slot].origin)
                 found[slot] = limit(Where()(smooth, slope, b.scalar(0, z.dtype)), z)
 

@@ -107,9 +107,11 @@ class Concrete:
         every = self.everywhere(flag)
         if every.ndim:
             every = PRIMITIVES["any"](tuple(range(every.ndim)))(every)
+        before = self._bytes
         try:
             up = bool(self.value(every))
         except EngineError:
+            self._bytes = before
             return False
         Guard(up)(every)
         return up

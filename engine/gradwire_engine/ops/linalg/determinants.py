@@ -85,6 +85,8 @@ class CofactorsAlong(OfSquare):
     of these but for two.  Its own derivative in ``a`` raises where that is singular.
     """
 
+    workspace = 12.0
+
     def infer(self, *types: ArrayType) -> Type:
         """As the cofactors; stacks are broadcast."""
         a, y = types
@@ -96,10 +98,16 @@ class CofactorsAlong(OfSquare):
         a, y = operands
         u, s, v = xp.linalg.svd(a)
         signs = xp.linalg.det(u) * xp.linalg.det(v)
-        n, one = s.shape[-1], xp.ones_like(s)[..., None, None, :]
-        apart = xp.eye(n, dtype=bool)
-        kept = ~(apart[:, None, :] | apart[None, :, :])
-        others = xp.where(kept, s[..., None, None, :], one).prod(-1) * ~apart
+        n, one = s.shape[-1], xp.ones_like(s[..., :1])
+        ahead, behind = (
+            xp.cumprod(xp.concatenate([one, x[..., :-1]], axis=-1), axis=-1)
+            for x in (s, s[..., ::-1])
+        )
+        later = xp.triu(xp.ones((n, n), bool), 1)
+        between = xp.cumprod(xp.where(later, s[..., None, :], 1), axis=-1)[..., :-1]
+        between = xp.concatenate([xp.ones_like(s)[..., None], between], axis=-1)
+        others = later * ahead[..., :, None] * between * behind[..., None, ::-1]
+        others = others + xp.swapaxes(others, -1, -2)
         u_h, v_h = (xp.conj(xp.swapaxes(q, -1, -2)) for q in (u, v))
         inner = u_h @ y @ v_h
         diagonal = (others @ xp.diagonal(inner, axis1=-2, axis2=-1)[..., None]) * xp.eye(
