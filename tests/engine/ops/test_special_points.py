@@ -30,6 +30,12 @@ CASES = {
         lambda x, a: mp.laguerre(5, a, x),
         [(0.3, 0.7), (0, 0), (4, -0.5)],
     ),
+    "gammainc(a, x)": (
+        lambda x, a: mp.gammainc(a, 0, x, regularized=True),
+        [(x, a) for a in (0.5, 2.5, 20) for x in (0.3, 2.5, 9, 21, 40)],
+    ),
+    "gammainc(2.0, x) + 0 * a": (lambda x, a: 1 - (1 + x) * mp.exp(-x), [(0, 1)]),
+    "betainc(2.0, 2.0, x) + 0 * a": (lambda x, a: x * x * (3 - 2 * x), [(0, 1), (1, 1), (0.3, 1)]),
 }
 #: At whole ``x`` and ``a`` these jump in ``a``.
 ONE_SIDED = {"poch(x, a)"}

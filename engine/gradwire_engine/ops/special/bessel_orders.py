@@ -145,12 +145,23 @@ def _hankel(xp: Any, n: int, v: Any, x: Any) -> Any:
     along the real line over the saddle at ``-α`` to that at ``α``, ``cosh α = u / x``, then up.
     The order is mirrored by ``t → πi - t``.
     """
+    order, at = v.reshape(-1), x.reshape(-1)
+    found = xp.zeros(at.shape, "complex128")
+    below = xp.abs(order) < at
+    for oscillates, chosen in ((True, below), (False, ~below)):
+        (places,) = xp.nonzero(chosen)
+        if len(places):
+            found[places] = _on_contours(xp, n, order[places], at[places], oscillates=oscillates)
+    return found.reshape(x.shape)
+
+
+def _on_contours(xp: Any, n: int, v: Any, x: Any, *, oscillates: bool) -> Any:
+    """``_hankel`` of elements that all do, or all do not, have ``u < x``."""
     u = xp.abs(v)
-    ratio = u / x
-    oscillates = ratio < 1
-    beta = xp.where(oscillates, xp.arccos(xp.minimum(ratio, 1)), 0)
-    alpha = xp.where(oscillates, 0, xp.arccosh(xp.maximum(ratio, 1)))
-    excess = xp.where(oscillates, 0, (u - x) / x)
+    ratio, zero = u / x, xp.zeros(x.shape)
+    beta = xp.arccos(ratio) if oscillates else zero
+    alpha = zero if oscillates else xp.arccosh(ratio)
+    excess = zero if oscillates else (u - x) / x
     curvature = xp.sqrt(xp.abs(u - x) * (u + x))
 
     def factor(t: Any) -> Any:
@@ -175,32 +186,37 @@ def _hankel(xp: Any, n: int, v: Any, x: Any) -> Any:
 
     def before(d: Any, rest: Any) -> Any:
         """From the saddle ``iβ`` to the end at 0, or from the first saddle to the second."""
-        return xp.where(oscillates, up(-d, xp.sin(rest)), along(d - alpha))
+        return up(-d, xp.sin(rest)) if oscillates else along(d - alpha)
 
     def along(t: Any) -> Any:
         """The integrand on the real line."""
         return factor(t) * xp.exp(x * xp.sinh(t) - u * t)
 
     least = 1 / xp.sqrt(1 + curvature)
-    near = xp.minimum(least, xp.where(oscillates, beta, xp.where(alpha > 0, alpha, 1)))
+    near = xp.minimum(least, beta if oscillates else xp.where(alpha > 0, alpha, 1))
     first = half_line(
         xp,
         _finite(onwards, math.pi - beta),
         near,
         math.pi * _FAR,
     )
-    length = xp.where(oscillates, beta, 2 * alpha)
-    length = xp.where(length > 0, length, 1)
+    length = beta if oscillates else 2 * alpha
+    positive = length > 0
+    length = xp.where(positive, length, 1)
     second = half_line(xp, _finite(before, length), near, length * _FAR)
-    second = xp.where(oscillates | (alpha > 0), second, 0)
-    left = half_line(
-        xp,
-        lambda w: along(-alpha - xp.log1p(w)) / (1 + w),
-        least,
-        1 + 2 / (x * xp.exp(alpha)),
+    total = first + xp.where(positive, second, 0)
+    left = (
+        zero
+        if oscillates
+        else half_line(
+            xp,
+            lambda w: along(-alpha - xp.log1p(w)) / (1 + w),
+            least,
+            1 + 2 / (x * xp.exp(alpha)),
+        )
     )
     turned = xp.exp(1j * (x * xp.sin(beta) - u * beta))
-    total = xp.where(oscillates, turned * (first + second), first + second + left)
+    total = turned * total + left
     mirrored = xp.exp(1j * math.pi * xp.where(v < 0, xp.remainder(u, 2), 0))
     return total * mirrored / (1j * math.pi)
 

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
+from gradwire_engine.ops.pointwise.arithmetic import Power
 from gradwire_engine.ops.pointwise.exponential import Exp, Log, Log1p, XLogY
+from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.beta import BetaLn
 from gradwire_engine.ops.special.error_functions import XLog1pY
 from gradwire_engine.ops.special.gamma import GammaLn, polygamma_of
@@ -24,9 +26,12 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
 #: Step of the quadrature, its first and farthest node, the exponent beyond which a tail is nothing.
-_STEP, _FIRST, _FARTHEST, _NEGLIGIBLE = 1 / 20, -5.5, 40.0, 40.0
+_STEP, _FIRST, _FARTHEST, _NEGLIGIBLE = 1 / 10, -4.5, 40.0, 40.0
 #: Values of the integrand that are held at a time, if more than one node's.
 _BLOCK = 1 << 14
+#: Up to this ``a`` the first derivative is summed; of so many elements at a time, to a term of so
+#: small a share.
+_SUMMED, _PIECE, _LEAST = 1e3, 1 << 12, 1e-17
 
 
 @register("gammainc")
@@ -70,10 +75,26 @@ class GammaIncInA(SpecialBinary):
     flops_per_element = 10_000
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """In double precision; the integral up to ``x`` below the mean, else that beyond it."""
-        a, x = operands
+        """In double precision: sums if ``n`` is 1 and ``a`` not large, else integrals."""
+        a, x = xp.broadcast_arrays(*operands)
         valid = (a > 0) & (a < math.inf) & (x >= 0)
-        a, x = (xp.where(valid, v, 1).astype("float64") for v in operands)
+        a, x = (xp.where(valid, v, 1).astype("float64").reshape(-1) for v in (a, x))
+        found = xp.zeros(a.shape)
+        summed = (a <= _SUMMED) & (x < math.inf) if self.n == 1 else a < 0
+        for chosen, rule in (
+            (summed & (x < a + 1), _series_in_a),
+            (summed & (x >= a + 1), _fraction_in_a),
+            (~summed, self._integral),
+        ):
+            (places,) = xp.nonzero(chosen)
+            for start in range(0, len(places), _PIECE):
+                piece = places[start : start + _PIECE]
+                found[piece] = rule(xp, a[piece], x[piece])
+        shaped = found.reshape(valid.shape)
+        return xp.where(valid, shaped, math.nan).astype(operands[0].dtype)
+
+    def _integral(self, xp: Any, a: Any, x: Any) -> Any:
+        """The integral up to ``x`` below the mean, else that beyond it."""
         psi = [-xp.special.polygamma(k, a) for k in range(self.n)]
         base, ln_gamma = xp.log(x), xp.special.gammaln(a)
         lower = base <= -psi[0]
@@ -88,17 +109,56 @@ class GammaIncInA(SpecialBinary):
             return density * _powers(self.n, [ln_t + psi[0], *psi[1:]])
 
         total = half_line(xp, integrand, 1 / fall, reach)
-        signed = xp.where(lower, total, -total)
-        return xp.where(valid, signed, math.nan).astype(operands[0].dtype)
+        return xp.where(lower, total, -total)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` by the next derivative, ``x_bar`` by the density's."""
         a, x = operands
-        density = Exp()(XLogY()(a - 1, x) - x - GammaLn()(a))
+        density = _density(x, a - 1, -x - GammaLn()(a))
         if self.n:
             slopes = [-polygamma_of(k, a) for k in range(self.n)]
             density = density * _powers(self.n, [Log()(x) + slopes[0], *slopes[1:]])
         return z_bar * GammaIncInA(self.n + 1)(a, x), z_bar * density
+
+
+def _series_in_a(xp: Any, a: Any, x: Any) -> Any:
+    """``∂P/∂a`` of ``P = Σ x^(a+k) exp(-x) / Γ(a + k + 1)``, for ``x < a + 1``.
+
+    Source: DLMF 8.11.4.
+    """
+    turn = xp.log(x) - xp.special.digamma(a + 1)
+    term, total = xp.ones(a.shape), xp.where(x > 0, turn, 0)
+    k = 0
+    while float(xp.max(term)) > _LEAST:
+        k += 1
+        rest = 1 / (a + k)
+        term = term * x * rest
+        turn = turn - rest
+        total = total + term * turn
+    return xp.where(x > 0, total * xp.exp(a * xp.log(x) - x - xp.special.gammaln(a + 1)), 0)
+
+
+def _fraction_in_a(xp: Any, a: Any, x: Any) -> Any:
+    """``-∂Q/∂a`` of Legendre's continued fraction for ``Q``, for ``x ≥ a + 1``.
+
+    Source: DLMF 8.9.2; the fraction's terms grow as the square root of those that it takes.
+    """
+    least = float(xp.min(x))
+    count = math.ceil(12 + 100 / least + 2.5 * math.sqrt(float(xp.max(a))))
+    below, slope = x + (2 * count + 1) - a, -xp.ones(a.shape)
+    for k in range(count, 0, -1):
+        share = k / below
+        part = (k - a) * share
+        below, slope = x + (2 * k - 1) - a - part, share + part / below * slope - 1
+    ratio = xp.log(x) - xp.special.digamma(a) - slope / below
+    return -ratio * xp.exp(a * xp.log(x) - x - xp.special.gammaln(a)) / below
+
+
+def _density(x: Var, power: Var, rest: Var) -> Var:
+    """``x^power exp(rest)``, at 0 in the form whose derivatives exist there."""
+    at_zero = x.equals(0)
+    plain = Power()(Where()(at_zero, x, x.builder.scalar(1, x.dtype)), power) * Exp()(rest)
+    return Where()(at_zero, plain, Exp()(XLogY()(power, x) + rest))
 
 
 @register("betainc", public=False)
@@ -156,15 +216,20 @@ class BetaIncInAB(Special):
             return density * _mixed_powers(self.m, self.n, _shifted(slopes, ln_t, ln_rest))
 
         # The far power grows as the near one falls, at most by this exponent.
-        gain = xp.maximum(q - 1, 0) * -xp.log(xp.maximum(1 - ends, 1e-300))
-        total = half_line(xp, integrand, 1 / (2 * p + 2), (1 + gain / _NEGLIGIBLE) / p)
+        rest = xp.maximum(1 - ends, 1e-300)
+        gain = xp.maximum(q - 1, 0) * -xp.log(rest)
+        fall = 2 * p + 2 + xp.abs(q - 1) * ends / rest
+        total = half_line(xp, integrand, 1 / fall, (1 + gain / _NEGLIGIBLE) / p)
         signed = xp.where(lower, total, -total)
         return xp.where(valid, signed, math.nan).astype(operands[0].dtype)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` and ``b_bar`` by the next derivatives, ``x_bar`` by the density's."""
         a, b, x = operands
-        density = Exp()(XLogY()(a - 1, x) + XLog1pY()(b - 1, -x) - BetaLn()(a, b))
+        above = _density(1 - x, b - 1, -BetaLn()(a, b))
+        inside = Exp()(XLogY()(a - 1, x) + XLog1pY()(b - 1, -x) - BetaLn()(a, b))
+        below = _density(x, a - 1, XLog1pY()(b - 1, -x) - BetaLn()(a, b))
+        density = Where()(x.equals(0), below, Where()(x.equals(1), above, inside))
         if self.m + self.n:
             slopes = _beta_slopes(self.m, self.n, polygamma_of, a, b)
             density = density * _mixed_powers(
