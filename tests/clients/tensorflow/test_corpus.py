@@ -10,6 +10,8 @@ import pytest
 from tests.clients.tensorflow import agreement, snippets
 
 SEEDS = json.loads((Path(__file__).parent / "seed_cases.json").read_text())
+#: The results of so many snippets are one request, unless they ask for some themselves.
+AT_ONCE = 20
 
 
 @pytest.fixture(autouse=True)
@@ -17,19 +19,16 @@ def _service(service_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADWIRE_URL", service_url)
 
 
-def disagreements(
-    cases: Sequence[dict[str, Any]], folder: Path, at_once: int = 1
-) -> dict[str, str]:
-    """What differs, by the cases' ids; the results of so many may be one request."""
+def disagreements(cases: Sequence[dict[str, Any]], folder: Path) -> dict[str, str]:
+    """What differs, by the cases' ids."""
     found = {}
-    for first in range(0, len(cases), at_once):
+    for first in range(0, len(cases), AT_ONCE):
         left = []
-        for case in cases[first : first + at_once]:
+        for case in cases[first : first + AT_ONCE]:
             source = folder / f"{case['id']}.py"
             source.write_text(agreement.ours(case["tf_code"]))
             left.append((case, *agreement.run(case, str(source))))
-        if at_once > 1:
-            agreement.ask(space for _, space, _ in left)
+        agreement.ask(space for _, space, _ in left)
         for case, space, raised in left:
             if (wrong := agreement.disagreement(case, space, raised)) is not None:
                 found[case["id"]] = wrong
@@ -40,8 +39,7 @@ def disagreements(
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("subject", snippets.subjects())
 def test_snippets_agree_with_tensorflow(subject: str, tmp_path: Path):
-    at_once = 20 if (snippets.CORPUS / f"{subject}.table").exists() else 1
-    assert disagreements(snippets.cases(subject), tmp_path, at_once) == {}
+    assert disagreements(snippets.cases(subject), tmp_path) == {}
 
 
 @pytest.mark.thorough
