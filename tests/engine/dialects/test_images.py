@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gradwire_engine.errors import BadArgument, OverBudget, ShapeMismatch
+from gradwire_engine.errors import BadArgument, EngineError, OverBudget, ShapeMismatch
 
 ANSWERS = json.loads(Path(__file__).with_name("images.json").read_text())
 VARIABLES = {
@@ -116,6 +116,8 @@ def test_given_statistics_are_used_unless_training(ask):
         ("tf.image.resize(c, (3, 4))", ShapeMismatch),
         ("tf.image.crop_and_resize(im, box, which, (2, 3))", ShapeMismatch),
         ("tf.image.crop_and_resize(im[None], box, which, (2, 3), 'bicubic')", BadArgument),
+        ("tf.image.crop_and_resize(im[None], box, which - 1, (2, 3))", EngineError),
+        ("tf.image.resize(im, (3, 4), 'area', align_corners=True)", BadArgument),
         ("tf.image.grayscale_to_rgb(im)", ShapeMismatch),
         ("tf.image.crop_to_bounding_box(im, 1, 1, 2, 2)", BadArgument),
     ],
