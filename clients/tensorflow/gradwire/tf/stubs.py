@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gradwire.tf import dtypes, nest, strings
+from gradwire.tf import dtypes, nest
 from gradwire.tf.conversion import tensor_of
 from gradwire.tf.scopes import scoped
 from gradwire.tf.steps import again
+from gradwire.tf.summaries import summarized
 from gradwire.tf.tensors import Operand, Tensor
 
 __all__ = [
@@ -99,7 +100,7 @@ def print(
 
 def _shown(value: Any, summarize: int) -> str:
     if isinstance(value, Operand):
-        return strings.summarized(value._value(), summarize).decode(errors="replace")
+        return summarized(value._value(), summarize).decode(errors="replace")
     if nest.is_nested(value):
         parts = nest.map_structure(lambda each: _Text(_shown(each, summarize)), value)
         return str(parts)
