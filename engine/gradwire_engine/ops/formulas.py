@@ -2,7 +2,8 @@
 
 Gradwire's own operations have a useful derivative at singular points and a lazy ``where``. Other
 libraries differentiate by a formula, whatever that gives there. ``by_formula`` computes with the
-ordinary operations and differentiates by a rule of this module, so that only derivatives differ.
+ordinary operations and differentiates by a rule of this module, so that only derivatives differ:
+also for functions whose parts have singular points where they have none, as a power's logarithm.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ from gradwire_engine.ops.pointwise.comparison import (
     LogicalOr,
     NotEqual,
 )
-from gradwire_engine.ops.pointwise.exponential import Log
-from gradwire_engine.ops.pointwise.selection import Floor, Where
+from gradwire_engine.ops.pointwise.exponential import Exp, Log, XLogY
+from gradwire_engine.ops.pointwise.selection import Floor, Sign, Where
 from gradwire_engine.ops.pointwise.trigonometric import Sinh
-from gradwire_engine.ops.special.gamma import Digamma
+from gradwire_engine.ops.special.error_functions import XLog1pY
+from gradwire_engine.ops.special.gamma import Digamma, GammaLn
+from gradwire_engine.ops.special.incomplete import GammaIncC, GammaIncInA
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -120,6 +123,26 @@ def multiply_no_nan(x: Var, y: Var) -> Var:
 def xdivy(x: Var, y: Var) -> Var:
     """``x / y``, and 0 where ``x`` is 0."""
     return by_formula("xdivy", lambda x, y: Where()(x.equals(0), _zero(x), x / y), x, y)
+
+
+def powers(r: Var, *factors: Var) -> Var:
+    """``exp(r) xᵃ (1 + u)ᵇ`` of the factors ``x, a, u, b``, with slopes also where a base is 0."""
+    return by_formula("powers", _powers, r, *factors)
+
+
+def abs_power(x: Var, y: Var) -> Var:
+    """``|x|ʸ``; derivatives at 0 are their limits from both sides, 0 where these are opposite."""
+    return by_formula("abs_power", lambda x, y: Power()(Absolute()(x), y), x, y)
+
+
+def gennorm_below(y: Var, beta: Var) -> Var:
+    """Distribution function of the generalised normal law."""
+    return by_formula("gennorm_below", _gennorm_below, y, beta)
+
+
+def log_gennorm(y: Var, beta: Var) -> Var:
+    """Logarithm of its density: ``ln β - ln 2 - ln Γ(1/β) - |y|^β``."""
+    return Log()(beta * 0.5) - GammaLn()(1 / beta) - abs_power(y, beta)
 
 
 def _zero(x: Var) -> Var:
@@ -291,6 +314,55 @@ def _of_softsign(z_bar: Var, z: Var, x: Var) -> Cotangents:
 
 #: What only names an operand for reverse walks, which find limits at singular points.
 MARKERS = frozenset(("radial", "limit"))
+
+
+def _powers(r: Var, *factors: Var) -> Var:
+    for logarithm, i in _LOGARITHMS[: len(factors) // 2]:
+        r = r + logarithm()(factors[i + 1], factors[i])
+    return Exp()(r)
+
+
+def _of_powers(z_bar: Var, z: Var, r: Var, *factors: Var) -> Cotangents:
+    bars = [z_bar * z]
+    for logarithm, i in _LOGARITHMS[: len(factors) // 2]:
+        x, a = factors[i : i + 2]
+        fewer = powers(r, *factors[: i + 1], _lower(a), *factors[i + 2 :])
+        bars += [z_bar * (a * fewer), z_bar * logarithm()(z, x)]
+    return tuple(bars)
+
+
+def _lower(a: Var) -> Var:
+    """``a - 1``, and 1 for 0, since ``0 * 0**-1`` is to be 0."""
+    return a - 1 if a.builder.number(a) else Where()(a.equals(0), _one(a), a - 1)
+
+
+def _signed_power(x: Var, y: Var) -> Var:
+    return Where()(x.equals(0), x, Sign()(x) * Power()(Absolute()(x), y))
+
+
+def _of_abs_power(z_bar: Var, z: Var, x: Var, y: Var) -> Cotangents:
+    slope = y * by_formula("signed_power", _signed_power, x, _lower(y))
+    return z_bar * slope, z_bar * XLogY()(z, Absolute()(x))
+
+
+def _of_signed_power(z_bar: Var, z: Var, x: Var, y: Var) -> Cotangents:
+    return z_bar * (y * abs_power(x, _lower(y))), z_bar * XLogY()(z, Absolute()(x))
+
+
+def _gennorm_below(y: Var, beta: Var) -> Var:
+    tail = GammaIncC()(1 / beta, Power()(Absolute()(y), beta)) * 0.5
+    return Where()(y.exceeds(0), 1 - tail, tail)
+
+
+def _of_gennorm_below(z_bar: Var, z: Var, y: Var, beta: Var) -> Cotangents:
+    density = Exp()(log_gennorm(y, beta))
+    half = Sign()(y) * GammaIncInA(1)(1 / beta, abs_power(y, beta)) * -0.5
+    in_beta = half / (beta * beta) + XLogY()(y * density, Absolute()(y)) / beta
+    return z_bar * density, z_bar * in_beta
+
+
+#: Those of the bases of ``powers``, and where these stand among the factors.
+_LOGARITHMS = ((XLogY, 0), (XLog1pY, 2))
 RULES: Mapping[str, FormulaRule] = {
     "select": _of_select,
     "connected": _of_connected,
@@ -320,4 +392,8 @@ RULES: Mapping[str, FormulaRule] = {
     "leaky_relu": _of_leaky_relu,
     "elu": _of_elu,
     "softsign": _of_softsign,
+    "powers": _of_powers,
+    "abs_power": _of_abs_power,
+    "signed_power": _of_signed_power,
+    "gennorm_below": _of_gennorm_below,
 }

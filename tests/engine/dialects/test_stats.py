@@ -1,9 +1,11 @@
 """Functions of laws have SciPy's values, in the support, at its ends and outside."""
 
 import inspect
+from functools import partial
 
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats
 from gradwire_engine.dialects.scipy import SCIPY
 from gradwire_engine.errors import ShapeMismatch
@@ -77,6 +79,139 @@ def test_gradients_are_those_of_differences(ask, name):
             ends = [ask.value(text, variables | {source: at + by}) for by in (step, -step)]
             slopes.append((ends[0] - ends[1]) / 2e-5)
         np.testing.assert_allclose(np.ravel(gradient), slopes, 2e-6, 2e-7)
+
+
+#: Functions of values, not of probabilities, and of those the ones of continuous laws.
+OF_VALUES = [name for name in NAMES if not name.endswith(("ppf", "isf"))]
+CONTINUOUS = [name for name in OF_VALUES if "scale" in parameters(f"scipy.stats.{name}")]
+
+
+def asked(ask, name, points, nan=()):
+    """A function's values and slopes in all that it takes, each an array as long as ``points``.
+
+    ``nan`` are the number of a point and that of the argument that is NaN there.
+    """
+    _, shapes, moved = arguments(name)
+    every = np.tile(np.array([0.0, *shapes, *moved]), (len(points), 1))
+    every[:, 0] = points
+    for place in nan:
+        every[place] = np.nan
+    variables = {f"v{i}": one for i, one in enumerate(every.T)}
+    words = parameters(f"scipy.stats.{name}")
+    fixed = set() if "scale" in words else {"k", "n", "loc"}
+    sources = [source for source, word in zip(variables, words, strict=True) if word not in fixed]
+    text = f"y = scipy.stats.{name}({', '.join(variables)})\nsum(y)"
+    answer = ask.answer(text, variables, sources=sources, outputs="y")
+    return answer.outputs, dict(zip(sources, answer.gradients, strict=True))
+
+
+#: The slope is a number by their formula: straight lines, and the logarithm of an exponential.
+STRAIGHT = ("uniform.logpdf", "expon.logpdf", "expon.logsf", "pareto.logsf", "weibull_min.logsf")
+
+
+@pytest.mark.parametrize("name", OF_VALUES)
+def test_nan_and_infinities(ask, name):
+    count = len(parameters(f"scipy.stats.{name}"))
+    inside, outside = [1.0 if "bernoulli" in name else 3.0] * count, [-7.0] * count
+    nan = [(row, row % count) for row in range(2 * count)]
+    found, slopes = asked(ask, name, [*inside, *outside, -np.inf, np.inf], nan)
+    law, function = name.split(".")
+    _, shapes, moved = arguments(name)
+    with np.errstate(all="ignore"):
+        theirs = getattr(getattr(scipy.stats, law), function)([-np.inf, np.inf], *shapes, *moved)
+    far = np.where(np.isnan(theirs), found[-2:], theirs)
+    np.testing.assert_array_equal(found, [*[np.nan] * (2 * count), *far])
+    constant = np.isfinite(far) & (function not in ("logpdf", "logpmf"))
+    for source, slope in slopes.items():
+        np.testing.assert_array_equal(slope[-2:][constant], 0)
+        assert name in STRAIGHT or np.isnan(slope[int(source[1:]) : -2 : count]).all()
+
+
+@pytest.mark.parametrize("law", sorted({name.split(".")[0] for name in NAMES}))
+def test_quantiles_of_no_probability_are_nan(ask, law):
+    for name in {f"{law}.ppf", f"{law}.isf"} & set(NAMES):
+        values, slopes = asked(ask, name, [-1e-9, 1 + 1e-9, np.nan])
+        assert np.isnan(values).all()
+        assert np.isnan(slopes["v0"]).all() or law == "uniform"
+
+
+#: With these densities and probabilities are smooth from one side of an end of the support.
+SMOOTH = GIVEN | {"a": 3.0, "b": 4.0, "df": 6.0, "beta": 2.0, "c": 3.0}
+#: Weights of one-sided differences of first and second order.
+WEIGHTS = np.array(
+    [[-137 / 60, 5, -5, 10 / 3, -5 / 4, 1 / 5], [15 / 4, -77 / 6, 107 / 6, -13, 61 / 12, -5 / 6]]
+)
+
+
+def smooth_at(ask, text, function, end, side):
+    """Value and two derivatives of ``text`` are those of ``function`` on one side of an end."""
+    answer = ask.answer(text, {"x": end}, kind="hessian")
+    found = answer.derivatives
+    step = side * 1e-3
+    with np.errstate(all="ignore"):
+        values = np.array([function(end + step * i) for i in range(6)])
+    np.testing.assert_allclose(answer.value, values[0], 1e-12)
+    slope, curvature = WEIGHTS @ values / [step, step * step]
+    np.testing.assert_allclose(found["gradients"]["x"], slope, 1e-6, 1e-7)
+    np.testing.assert_allclose(found["hessian"]["x"]["x"], curvature, 2e-3, 2e-4)
+
+
+@pytest.mark.parametrize("name", [name for name in CONTINUOUS if "logpdf" not in name])
+def test_derivatives_at_the_ends_of_the_support(ask, name):
+    law, function = name.split(".")
+    given = SMOOTH | TRUNCATED if law == "truncnorm" else SMOOTH
+    shapes = [given[shape] for shape in parameters(f"scipy.stats.{name}") if shape in given]
+    theirs = getattr(scipy.stats, law)(*shapes)
+    low, high = theirs.support()
+    centre = [(0.0, 1), (0.0, -1)] if law == "gennorm" else []
+    text = f"scipy.stats.{name}({', '.join(['x', *map(str, shapes)])})"
+    for end, side in [(low, 1), (high, -1), *centre]:
+        if np.isfinite(end) and np.isfinite(getattr(theirs, function)(end)):
+            smooth_at(ask, text, getattr(theirs, function), float(end), side)
+
+
+COUNTED = {"bernoulli": "{k}, x", "binom": "{k}, 3, x", "nbinom": "{k}, 3, x", "geom": "{k}, x"}
+
+
+@pytest.mark.parametrize("law", [*COUNTED, "poisson"])
+@pytest.mark.parametrize("function", ["pmf", "cdf", "sf"])
+def test_derivatives_where_successes_are_certain_or_impossible(ask, law, function):
+    if f"{law}.{function}" not in NAMES:
+        return
+    for k in range(5):
+        given = COUNTED.get(law, "{k}, x").format(k=k)
+        before = [float(word) for word in given.split(", ")[:-1]]
+        theirs = partial(getattr(getattr(scipy.stats, law), function), *before)
+        for end, side in ((0.0, 1), (1.0, -1)):
+            if np.isfinite(theirs(end)):
+                smooth_at(ask, f"scipy.stats.{law}.{function}({given})", theirs, end, side)
+
+
+def test_derivatives_in_the_middle_of_the_generalised_normal_law(ask):
+    # A Laplace law has a cusp there, one of more than second order none.
+    for beta, slope in ((1.0, 0.5), (2.0, np.pi**-0.5), (3.0, 1.5 / scipy.special.gamma(1 / 3))):
+        given = {"x": np.array(0.0), "b": np.array(beta)}
+        in_x, in_beta = ask.gradients("scipy.stats.gennorm.cdf(x, b)", given, sources=["x", "b"])
+        np.testing.assert_allclose([in_x, in_beta], [slope, 0], 1e-14)
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "expected", "slope"),
+    [
+        ("cauchy.ppf(x)", 1e-12, -1e12 / np.pi, 1e24 / np.pi),
+        ("cauchy.isf(x)", 1e-12, 1e12 / np.pi, -1e24 / np.pi),
+        ("t.logpdf(x, 3.0)", 1e200, -1840.871738667524, -4e-200),
+        ("cauchy.logpdf(x)", -1e200, -np.log(np.pi) - 400 * np.log(10), 2e-200),
+        ("lognorm.pdf(x, 0.7)", 0.0, 0, 0),
+        ("lognorm.logpdf(x, 0.7)", 0.0, -np.inf, np.inf),
+        ("lognorm.logcdf(x, 0.7)", 1e-300, -486916.82357539935, None),
+    ],
+)
+def test_far_out(ask, text, x, expected, slope):
+    answer = ask.answer(f"scipy.stats.{text}", {"x": x})
+    np.testing.assert_allclose(answer.value, expected, 1e-12)
+    if slope is not None:
+        np.testing.assert_allclose(answer.gradients["x"], slope, 1e-12)
 
 
 def test_ends_of_quantiles(ask):

@@ -6,15 +6,17 @@ import math
 from typing import TYPE_CHECKING
 
 from gradwire_engine.dialects.stats.laws import POSITIVE, continuous
+from gradwire_engine.ops.formulas import gennorm_below, log_gennorm
 from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
-from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power
-from gradwire_engine.ops.pointwise.exponential import Exp, Expm1, Log, Log1p, XLogY
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Sqrt
+from gradwire_engine.ops.pointwise.comparison import Less
+from gradwire_engine.ops.pointwise.exponential import Exp, Expm1, Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Arctan2, Cos, Tan
 from gradwire_engine.ops.special.bessel import I0e
 from gradwire_engine.ops.special.beta import BetaLn
 from gradwire_engine.ops.special.distributions import Stdtr, Stdtrit
-from gradwire_engine.ops.special.error_functions import Logit, XLog1pY
+from gradwire_engine.ops.special.error_functions import Logit
 from gradwire_engine.ops.special.gamma import GammaLn
 from gradwire_engine.ops.special.incomplete import BetaInc, BetaIncC, GammaInc, GammaIncC
 from gradwire_engine.ops.special.inverses import BetaIncCInv, BetaIncInv, GammaIncCInv, GammaIncInv
@@ -62,7 +64,7 @@ continuous(
 continuous(
     "gamma",
     "the gamma law, y^(a-1) exp(-y) / Γ(a)",
-    lambda y, a: XLogY()(a - 1, y) - y - GammaLn()(a),
+    lambda y, a: (-y - GammaLn()(a), y, a - 1),
     "a",
     POSITIVE,
     cdf=lambda y, a: GammaInc()(a, y),
@@ -73,7 +75,7 @@ continuous(
 continuous(
     "chi2",
     "the χ² law of df degrees of freedom, y^(df/2-1) exp(-y/2) / (2^(df/2) Γ(df/2))",
-    lambda y, df: XLogY()(df * 0.5 - 1, y) - y * 0.5 - GammaLn()(df * 0.5) - df * (_LOG_2 / 2),
+    lambda y, df: (y * -0.5 - GammaLn()(df * 0.5) - df * (_LOG_2 / 2), y, df * 0.5 - 1),
     "df",
     POSITIVE,
     cdf=lambda y, df: GammaInc()(df * 0.5, y * 0.5),
@@ -84,7 +86,7 @@ continuous(
 continuous(
     "beta",
     "the beta law, y^(a-1) (1-y)^(b-1) / B(a, b)",
-    lambda y, a, b: XLogY()(a - 1, y) + XLog1pY()(b - 1, -y) - BetaLn()(a, b),
+    lambda y, a, b: (-BetaLn()(a, b), y, a - 1, -y, b - 1),
     "a b",
     (0.0, 1.0),
     cdf=lambda y, a, b: BetaInc()(a, b, y),
@@ -94,10 +96,16 @@ continuous(
 )
 
 
+def _log1p_square(y: Var) -> Var:
+    """``ln(1 + y²)``, also where the square overflows."""
+    square = y * y
+    return Where()(square.equals(math.inf), Log()(Absolute()(y)) * 2, Log1p()(square))
+
+
 def _log_student(y: Var, df: Var) -> Var:
     half = y.builder.scalar(0.5, df.dtype)
     shape = BetaLn()(df * 0.5, half) + Log()(df) * 0.5
-    return Log1p()(y * y / df) * ((df + 1) * -0.5) - shape
+    return _log1p_square(y / Sqrt()(df)) * ((df + 1) * -0.5) - shape
 
 
 continuous(
@@ -116,14 +124,22 @@ def _cauchy_below(y: Var) -> Var:
     return Arctan2()(y.builder.scalar(1, y.dtype), -y) / math.pi
 
 
+def _cauchy_quantile(q: Var) -> Var:
+    """``tan(π (q - 1/2))``, from 0 or 1 where that is nearer."""
+    upper = q.exceeds(0.5)
+    tail = 1 / Tan()(Where()(upper, 1 - q, q) * math.pi)
+    central = Less()(Absolute()(q - 0.5), q.builder.scalar(0.25, q.dtype))
+    return Where()(central, Tan()((q - 0.5) * math.pi), Where()(upper, tail, -tail))
+
+
 continuous(
     "cauchy",
     "Cauchy's law, 1 / (π (1 + y²))",
-    lambda y: -Log1p()(y * y) - math.log(math.pi),
+    lambda y: -_log1p_square(y) - math.log(math.pi),
     cdf=_cauchy_below,
     sf=lambda y: _cauchy_below(-y),
-    ppf=lambda q: Tan()((q - 0.5) * math.pi),
-    isf=lambda q: Tan()((0.5 - q) * math.pi),
+    ppf=_cauchy_quantile,
+    isf=lambda q: -_cauchy_quantile(q),
 )
 
 
@@ -156,13 +172,20 @@ continuous(
     ppf=Logit(),
     isf=lambda q: -Logit()(q),
 )
+
+
+def _uniform_below(y: Var) -> Var:
+    """``y``, whose slope is NaN at NaN, as the density."""
+    return Where()(y.equals(y), y, y * y)
+
+
 continuous(
     "uniform",
     "the uniform law between 0 and 1",
     lambda y: y * 0,
     support=(0.0, 1.0),
-    cdf=lambda y: y,
-    sf=lambda y: 1 - y,
+    cdf=_uniform_below,
+    sf=lambda y: 1 - _uniform_below(y),
     ppf=lambda q: q,
     isf=lambda q: 1 - q,
 )
@@ -204,10 +227,20 @@ continuous(
 
 def _log_between(a: Var, b: Var) -> Var:
     """``ln(Φ(b) - Φ(a))`` for ``a < b``, from the tail that both are in."""
+    low, high = _tails(a, b)
+    return high + _log1mexp(-(high - low))
+
+
+def _between(a: Var, b: Var, total: Var) -> Var:
+    """``(Φ(b) - Φ(a)) / exp(total)``, also with slopes where ``a`` is ``b``."""
+    low, high = _tails(a, b)
+    return -(Exp()(high - total) * Expm1()(low - high))
+
+
+def _tails(a: Var, b: Var) -> tuple[Var, Var]:
+    """``ln Φ`` of ``a`` and ``b``, or of ``-b`` and ``-a`` if both are positive."""
     right = a.exceeds(0)
-    low, high = Where()(right, -b, a), Where()(right, -a, b)
-    above = LogNdtr()(high)
-    return above + _log1mexp(LogNdtr()(low) - above)
+    return LogNdtr()(Where()(right, -b, a)), LogNdtr()(Where()(right, -a, b))
 
 
 continuous(
@@ -216,25 +249,20 @@ continuous(
     lambda y, a, b: y * y * -0.5 - _LOG_ROOT_2_PI - _log_between(a, b),
     "a b",
     (lambda a, b: a, lambda a, b: b),
-    cdf=lambda y, a, b: Exp()(_log_between(a, y) - _log_between(a, b)),
-    sf=lambda y, a, b: Exp()(_log_between(y, b) - _log_between(a, b)),
+    cdf=lambda y, a, b: _between(a, y, _log_between(a, b)),
+    sf=lambda y, a, b: _between(y, b, _log_between(a, b)),
     logcdf=lambda y, a, b: _log_between(a, y) - _log_between(a, b),
     logsf=lambda y, a, b: _log_between(y, b) - _log_between(a, b),
 )
 
 
-def _gennorm_below(y: Var, beta: Var) -> Var:
-    tail = GammaIncC()(1 / beta, Power()(Absolute()(y), beta)) * 0.5
-    return Where()(y.exceeds(0), 1 - tail, tail)
-
-
 continuous(
     "gennorm",
     "the generalised normal law, β exp(-|y|^β) / (2 Γ(1/β))",
-    lambda y, beta: Log()(beta * 0.5) - GammaLn()(1 / beta) - Power()(Absolute()(y), beta),
+    log_gennorm,
     "beta",
-    cdf=_gennorm_below,
-    sf=lambda y, beta: _gennorm_below(-y, beta),
+    cdf=gennorm_below,
+    sf=lambda y, beta: gennorm_below(-y, beta),
 )
 continuous(
     "vonmises",
@@ -249,21 +277,32 @@ continuous(
     "c",
     (0.0, 2 * math.pi),
 )
+
+
+def _log_lognormal(y: Var, s: Var) -> Var:
+    """Written such that no infinities cancel at 0."""
+    log = Log()(y)
+    return -(log * (log / (s * s * 2) + 1)) - Log()(s) - _LOG_ROOT_2_PI
+
+
 continuous(
     "lognorm",
     "the law whose logarithm is normal of scale s",
-    lambda y, s: (Log()(y) / s) * (Log()(y) / s) * -0.5 - Log()(s * y) - _LOG_ROOT_2_PI,
+    _log_lognormal,
     "s",
     POSITIVE,
+    flat=True,
     cdf=lambda y, s: Ndtr()(Log()(y) / s),
     sf=lambda y, s: Ndtr()(-(Log()(y) / s)),
+    logcdf=lambda y, s: LogNdtr()(Log()(y) / s),
+    logsf=lambda y, s: LogNdtr()(-(Log()(y) / s)),
     ppf=lambda q, s: Exp()(Ndtri()(q) * s),
     isf=lambda q, s: Exp()(-(Ndtri()(q) * s)),
 )
 continuous(
     "weibull_min",
     "Weibull's law, c y^(c-1) exp(-y^c)",
-    lambda y, c: Log()(c) + XLogY()(c - 1, y) - Power()(y, c),
+    lambda y, c: (Log()(c) - Power()(y, c), y, c - 1),
     "c",
     POSITIVE,
     cdf=lambda y, c: -Expm1()(-Power()(y, c)),

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.stats.laws import discrete
-from gradwire_engine.ops.pointwise.exponential import Log, XLogY
+from gradwire_engine.ops.pointwise.exponential import Log
 from gradwire_engine.ops.special.beta import BetaLn
-from gradwire_engine.ops.special.error_functions import XLog1pY
 from gradwire_engine.ops.special.gamma import GammaLn
 
 if TYPE_CHECKING:
@@ -21,6 +20,10 @@ def _log_choices(n: Var, k: Var) -> Var:
     return -BetaLn()(n - k + 1, k + 1) - Log()(n + 1)
 
 
+def _number(value: float, k: Var) -> Var:
+    return k.builder.scalar(value, k.dtype)
+
+
 def _counted(name: str) -> Any:
     """A distribution function of counts, which takes the count first."""
     return lambda k, *shape: recorded(name)(k.builder, k, *shape)
@@ -29,7 +32,7 @@ def _counted(name: str) -> Any:
 discrete(
     "bernoulli",
     "one trial of probability p",
-    lambda k, p: XLogY()(k, p) + XLog1pY()(1 - k, -p),
+    lambda k, p: (_number(0, k), p, k, -p, 1 - k),
     "p",
     (0.0, 1.0),
     cdf=lambda k, p: recorded("bdtr")(k.builder, k, 1.0, p),
@@ -38,7 +41,7 @@ discrete(
 discrete(
     "binom",
     "successes in n trials of probability p",
-    lambda k, n, p: _log_choices(n, k) + XLogY()(k, p) + XLog1pY()(n - k, -p),
+    lambda k, n, p: (_log_choices(n, k), p, k, -p, n - k),
     "n p",
     (0.0, lambda n, p: n),
     cdf=_counted("bdtr"),
@@ -47,7 +50,7 @@ discrete(
 discrete(
     "nbinom",
     "failures before n successes of probability p",
-    lambda k, n, p: XLogY()(n, p) + XLog1pY()(k, -p) - BetaLn()(k + 1, n) - Log()(n + k),
+    lambda k, n, p: (-BetaLn()(k + 1, n) - Log()(n + k), p, n, -p, k),
     "n p",
     cdf=_counted("nbdtr"),
     sf=_counted("nbdtrc"),
@@ -55,14 +58,14 @@ discrete(
 discrete(
     "geom",
     "trials of probability p to the first success",
-    lambda k, p: XLog1pY()(k - 1, -p) + Log()(p),
+    lambda k, p: (_number(0, k), p, _number(1, k), -p, k - 1),
     "p",
     (1.0, math.inf),
 )
 discrete(
     "poisson",
     "Poisson's law of mean mu, mu^k exp(-mu) / k!",
-    lambda k, mu: XLogY()(k, mu) - GammaLn()(k + 1) - mu,
+    lambda k, mu: (-GammaLn()(k + 1) - mu, mu, k),
     "mu",
     cdf=_counted("pdtr"),
     sf=_counted("pdtrc"),

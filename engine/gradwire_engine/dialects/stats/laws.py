@@ -1,6 +1,7 @@
 """Laws of random variables: their functions, from rules for the standard variable.
 
-A rule takes the standard variable, or a probability, and the law's shapes.
+A rule takes the standard variable, or a probability, and the law's shapes. That for the logarithm
+of the density gives the operands of ``powers`` where the density vanishes like a power.
 """
 
 from __future__ import annotations
@@ -11,10 +12,19 @@ from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.scipy import SCIPY
-from gradwire_engine.ops.pointwise.comparison import Equal, GreaterEqual, LessEqual, LogicalAnd
-from gradwire_engine.ops.pointwise.exponential import Exp, Log
-from gradwire_engine.ops.pointwise.selection import Floor, Maximum, Minimum, Where
+from gradwire_engine.ops.formulas import powers
+from gradwire_engine.ops.pointwise.comparison import (
+    Equal,
+    Greater,
+    Less,
+    LessEqual,
+    LogicalAnd,
+    LogicalOr,
+)
+from gradwire_engine.ops.pointwise.exponential import Log, XLogY
+from gradwire_engine.ops.pointwise.selection import Floor, Where
 from gradwire_engine.ops.promotion import special_promoted
+from gradwire_engine.ops.special.error_functions import XLog1pY
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -30,6 +40,15 @@ _VALUES = {
     "sf": "Probability P(X > x) for {}.",
     "logcdf": "Logarithm of P(X ≤ x) for {}.",
     "logsf": "Logarithm of P(X > x) for {}.",
+}
+#: What each function is below the support, and above it.
+_ENDS = {
+    "pdf": (0.0, 0.0),
+    "logpdf": (-math.inf, -math.inf),
+    "cdf": (0.0, 1.0),
+    "sf": (1.0, 0.0),
+    "logcdf": (-math.inf, 0.0),
+    "logsf": (0.0, -math.inf),
 }
 _QUANTILES = {
     "ppf": "Quantile of {}: P(X ≤ z) = q.",
@@ -65,42 +84,55 @@ def enter(name: str, doc: str, parameters: str, rule: Rule) -> None:
 
 
 def continuous(
-    name: str, title: str, logpdf: Rule, shapes: str = "", support: Support = LINE, **rules: Rule
+    name: str,
+    title: str,
+    logpdf: Rule,
+    shapes: str = "",
+    support: Support = LINE,
+    *,
+    flat: bool = False,
+    **rules: Rule,
 ) -> None:
     """Enter the functions of a law whose variable ``loc`` moves and ``scale`` stretches.
+
+    It is ``flat`` if all derivatives of probabilities are 0 at its least value.
 
     ``rules`` give ``cdf`` and the other functions of the standard variable; ``sf`` and logarithms
     follow from ``cdf`` where they are not given to be exact in the tails.
     """
 
-    def log_density(x: Var, *rest: Var) -> Any:
-        *shape, loc, scale = rest
-        y = (x - loc) / scale
-        return _where_in(support, y, shape, logpdf(y, *shape) - Log()(scale))
-
-    def of_value(rule: Rule) -> Rule:
+    def of_density(key: str) -> Rule:
         def moved(x: Var, *rest: Var) -> Any:
             *shape, loc, scale = rest
-            low, high = _bounds(support, x, shape)
-            return rule(Minimum()(Maximum()((x - loc) / scale, low), high), *shape)
+            y = (x - loc) / scale
+            r, *factors = _parts(logpdf(y, *shape))
+            return _within(key, support, y, shape, _density(key, shape, r - Log()(scale), factors))
+
+        return moved
+
+    def of_value(key: str, rule: Rule) -> Rule:
+        def moved(x: Var, *rest: Var) -> Any:
+            *shape, loc, scale = rest
+            y = (x - loc) / scale
+            return _within(key, support, y, shape, rule(y, *shape), flat=flat)
 
         return moved
 
     def of_probability(rule: Rule) -> Rule:
         def moved(q: Var, *rest: Var) -> Any:
             *shape, loc, scale = rest
-            return rule(q, *shape) * scale + loc
+            outside = LogicalOr()(Less()(q, q.builder.scalar(0, q.dtype)), q.exceeds(1))
+            return rule(Where()(outside, q * math.nan, q), *shape) * scale + loc
 
         return moved
 
     taken = f"{shapes} loc=0 scale=1"
     note = "  Convention: -inf outside its support."
-    enter(
-        f"{name}.logpdf", f"Logarithm of the density of {title}.{note}", f"x {taken}", log_density
-    )
-    enter(f"{name}.pdf", f"Density of {title}.", f"x {taken}", lambda *a: Exp()(log_density(*a)))
+    meaning = f"Logarithm of the density of {title}.{note}"
+    enter(f"{name}.logpdf", meaning, f"x {taken}", of_density("logpdf"))
+    enter(f"{name}.pdf", f"Density of {title}.", f"x {taken}", of_density("pdf"))
     for key, rule in _completed(rules).items():
-        enter(f"{name}.{key}", _VALUES[key].format(title), f"x {taken}", of_value(rule))
+        enter(f"{name}.{key}", _VALUES[key].format(title), f"x {taken}", of_value(key, rule))
     for key, doc in _QUANTILES.items():
         if key in rules:
             enter(f"{name}.{key}", doc.format(title), f"q {taken}", of_probability(rules[key]))
@@ -111,28 +143,33 @@ def discrete(
 ) -> None:
     """Enter the functions of a law of counts that ``loc`` moves."""
 
-    def log_mass(k: Var, *rest: Var) -> Any:
-        *shape, loc = rest
-        y = k - loc
-        whole = Equal()(Floor()(y), y)
-        z = _where_in(support, y, shape, logpmf(y, *shape))
-        return Where()(whole, z, z.builder.scalar(-math.inf, z.dtype))
-
-    def of_value(rule: Rule) -> Rule:
+    def of_mass(key: str) -> Rule:
         def moved(k: Var, *rest: Var) -> Any:
             *shape, loc = rest
-            low, high = _bounds(support, k, shape)
-            return rule(Minimum()(Maximum()(Floor()(k - loc), low - 1), high), *shape)
+            y = k - loc
+            r, *factors = _parts(logpmf(y, *shape))
+            z = _within(key, support, y, shape, _density(key, shape, r, factors))
+            no_count = LogicalOr()(y.exceeds(Floor()(y)), y.equals(math.inf))
+            return _unless(no_count, _ENDS[key][0], shape, z)
+
+        return moved
+
+    def of_value(key: str, rule: Rule) -> Rule:
+        def moved(k: Var, *rest: Var) -> Any:
+            *shape, loc = rest
+            y = Floor()(k - loc)
+            return _within(key, support, y, shape, rule(y, *shape))
 
         return moved
 
     taken = f"{shapes} loc=0"
     note = "  Convention: -inf where it is not a count of the support."
-    enter(f"{name}.logpmf", f"Logarithm of P(N = k) for {title}.{note}", f"k {taken}", log_mass)
-    enter(f"{name}.pmf", f"P(N = k) for {title}.", f"k {taken}", lambda *a: Exp()(log_mass(*a)))
+    meaning = f"Logarithm of P(N = k) for {title}.{note}"
+    enter(f"{name}.logpmf", meaning, f"k {taken}", of_mass("logpdf"))
+    enter(f"{name}.pmf", f"P(N = k) for {title}.", f"k {taken}", of_mass("pdf"))
     for key, rule in _completed(rules).items():
         doc = _VALUES[key].format(title).replace("X", "N").replace("x)", "k)")
-        enter(f"{name}.{key}", doc, f"k {taken}", of_value(rule))
+        enter(f"{name}.{key}", doc, f"k {taken}", of_value(key, rule))
 
 
 def _completed(rules: dict[str, Rule]) -> dict[str, Rule]:
@@ -149,15 +186,41 @@ def _completed(rules: dict[str, Rule]) -> dict[str, Rule]:
     return {"sf": sf, **logarithms, **given}
 
 
-def _bounds(support: Support, x: Var, shape: list[Var]) -> list[Var]:
-    b = x.builder
-    return [end(*shape) if callable(end) else b.scalar(end, x.dtype) for end in support]
+def _parts(density: Any) -> tuple[Var, ...]:
+    """Operands of ``powers``: a logarithm, and bases that may be 0 with their exponents."""
+    return density if isinstance(density, tuple) else (density,)
 
 
-def _where_in(support: Support, y: Var, shape: list[Var], z: Var) -> Var:
-    """``z`` where ``y`` is in the support, else ``-inf``."""
-    if support == LINE:
-        return z
-    low, high = _bounds(support, y, shape)
-    inside = LogicalAnd()(GreaterEqual()(y, low), LessEqual()(y, high))
-    return Where()(inside, z, z.builder.scalar(-math.inf, z.dtype))
+def _density(key: str, shape: list[Var], r: Var, factors: list[Var]) -> Var:
+    """A density or its logarithm; with slopes 0 where only an exponential makes it vanish."""
+    if key == "pdf":
+        return _unless(r.equals(-math.inf), 0, shape, powers(r, *factors))
+    z = r
+    for logarithm, x, a in zip((XLogY, XLog1pY), factors[::2], factors[1::2], strict=False):
+        z = z + logarithm()(a, x)
+    return z
+
+
+def _within(
+    key: str, support: Support, y: Var, shape: list[Var], z: Var, *, flat: bool = False
+) -> Var:
+    """``z`` where ``y`` is in the support, else what the function is on that side of it.
+
+    So there, and at infinity where it tends to a number, a probability has slopes 0.
+    """
+    for end, far, beyond in zip(support, _ENDS[key], (Less, Greater), strict=True):
+        constant = key in _VALUES and math.isfinite(far)
+        if callable(end) or math.isfinite(end):
+            bound = end(*shape) if callable(end) else y.builder.scalar(end, y.dtype)
+            outside = (LessEqual if flat and constant else beyond)()(y, bound)
+            z = _unless(outside, far, shape, z)
+        elif constant:
+            z = _unless(y.equals(end), far, shape, z)
+    return z
+
+
+def _unless(condition: Var, far: float, shape: list[Var], z: Var) -> Var:
+    """``z``, but ``far`` where the condition holds and no shape is NaN."""
+    for parameter in shape:
+        condition = LogicalAnd()(condition, Equal()(parameter, parameter))
+    return Where()(condition, z.builder.scalar(far, z.dtype), z)

@@ -15,11 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
-from gradwire_engine.ops.pointwise.arithmetic import Power
-from gradwire_engine.ops.pointwise.exponential import Exp, Log, Log1p, XLogY
-from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.pointwise.exponential import Log, Log1p
 from gradwire_engine.ops.special.beta import BetaLn
-from gradwire_engine.ops.special.error_functions import XLog1pY
 from gradwire_engine.ops.special.gamma import GammaLn, polygamma_of
 
 if TYPE_CHECKING:
@@ -113,8 +110,10 @@ class GammaIncInA(SpecialBinary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` by the next derivative, ``x_bar`` by the density's."""
+        from gradwire_engine.ops.formulas import powers
+
         a, x = operands
-        density = _density(x, a - 1, -x - GammaLn()(a))
+        density = powers(-x - GammaLn()(a), x, a - 1)
         if self.n:
             slopes = [-polygamma_of(k, a) for k in range(self.n)]
             density = density * _powers(self.n, [Log()(x) + slopes[0], *slopes[1:]])
@@ -152,13 +151,6 @@ def _fraction_in_a(xp: Any, a: Any, x: Any) -> Any:
         below, slope = x + (2 * k - 1) - a - part, share + part / below * slope - 1
     ratio = xp.log(x) - xp.special.digamma(a) - slope / below
     return -ratio * xp.exp(a * xp.log(x) - x - xp.special.gammaln(a)) / below
-
-
-def _density(x: Var, power: Var, rest: Var) -> Var:
-    """``x^power exp(rest)``, at 0 in the form whose derivatives exist there."""
-    at_zero = x.equals(0)
-    plain = Power()(Where()(at_zero, x, x.builder.scalar(1, x.dtype)), power) * Exp()(rest)
-    return Where()(at_zero, plain, Exp()(XLogY()(power, x) + rest))
 
 
 @register("betainc", public=False)
@@ -225,11 +217,10 @@ class BetaIncInAB(Special):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` and ``b_bar`` by the next derivatives, ``x_bar`` by the density's."""
+        from gradwire_engine.ops.formulas import powers
+
         a, b, x = operands
-        above = _density(1 - x, b - 1, -BetaLn()(a, b))
-        inside = Exp()(XLogY()(a - 1, x) + XLog1pY()(b - 1, -x) - BetaLn()(a, b))
-        below = _density(x, a - 1, XLog1pY()(b - 1, -x) - BetaLn()(a, b))
-        density = Where()(x.equals(0), below, Where()(x.equals(1), above, inside))
+        density = powers(-BetaLn()(a, b), x, a - 1, -x, b - 1)
         if self.m + self.n:
             slopes = _beta_slopes(self.m, self.n, polygamma_of, a, b)
             density = density * _mixed_powers(
