@@ -92,18 +92,25 @@ class OfVectors(Op):
         raise InternalError(f"{self.name} has no derivative")
 
 
-def where_it_converges(xp: Any, function: Callable[[Any], Any], a: Any) -> tuple[Any, ...]:
+def where_it_converges(
+    xp: Any,
+    function: Callable[[Any], Any],
+    a: Any,
+    read: Callable[[Any], Any] = lambda a: a,
+) -> tuple[Any, ...]:
     """The parts that ``function`` gives; NaN for each matrix of a stack where it fails.
 
-    It does where elements are not finite.
+    So where what it ``read`` is not finite: LAPACK may give numbers there.
     """
     try:
-        return tuple(function(a))
+        if xp.isfinite(read(a)).all():
+            return tuple(function(a))
     except xp.linalg.LinAlgError:
-        if a.ndim > 2:
-            each = [where_it_converges(xp, function, matrix) for matrix in a]
-            return tuple([xp.stack(part) for part in zip(*each, strict=True)])
-        return tuple([xp.full_like(part, xp.nan) for part in function(xp.zeros_like(a))])
+        pass
+    if a.ndim > 2:
+        each = [where_it_converges(xp, function, matrix, read) for matrix in a]
+        return tuple([xp.stack(part) for part in zip(*each, strict=True)])
+    return tuple([xp.full_like(part, xp.nan) for part in function(xp.zeros_like(a))])
 
 
 def from_lower_triangle(bar: Var) -> Var:
@@ -163,9 +170,9 @@ class Eigh(OfVectors, OfHermitian):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Divide and conquer."""
         if not self.upper:
-            return where_it_converges(xp, xp.linalg.eigh, operands[0])
+            return where_it_converges(xp, xp.linalg.eigh, operands[0], xp.tril)
         above = xp.conj(xp.swapaxes(operands[0], -1, -2))
-        return where_it_converges(xp, lambda a: xp.linalg.eigh(a, UPLO="U"), above)
+        return where_it_converges(xp, lambda a: xp.linalg.eigh(a, UPLO="U"), above, xp.triu)
 
     def by_quotients(self, z_bar: Any, z: Var, a: Var, quotient: Quotient) -> Cotangents:
         """From ``v (diag(w_bar) + (g - g^H) / (2 (w_j - w_i))) v^H`` with ``g = v^H v_bar``."""
@@ -202,7 +209,8 @@ class EigValsH(OfHermitian):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Tridiagonal form, and its eigenvalues."""
-        return where_it_converges(xp, lambda a: (xp.linalg.eigvalsh(a),), operands[0])[0]
+        values = where_it_converges(xp, lambda a: (xp.linalg.eigvalsh(a),), operands[0], xp.tril)
+        return values[0]
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` from ``v diag(z_bar) v^H``."""
