@@ -126,7 +126,10 @@ def xdivy(x: Var, y: Var) -> Var:
 
 
 def powers(r: Var, *factors: Var) -> Var:
-    """``exp(r) xᵃ (1 + u)ᵇ`` of the factors ``x, a, u, b``, with slopes also where a base is 0."""
+    """``exp(r) xᵃ (1 + u)ᵇ`` of the factors ``x, a, u, b``, with slopes also where a base is 0.
+
+    Where ``x`` is infinite, ``r`` is taken to outweigh it.
+    """
     return by_formula("powers", _powers, r, *factors)
 
 
@@ -317,9 +320,10 @@ MARKERS = frozenset(("radial", "limit"))
 
 
 def _powers(r: Var, *factors: Var) -> Var:
+    total = r
     for logarithm, i in _LOGARITHMS[: len(factors) // 2]:
-        r = r + logarithm()(factors[i + 1], factors[i])
-    return Exp()(r)
+        total = total + logarithm()(factors[i + 1], factors[i])
+    return Exp()(Where()(factors[0].equals(math.inf), r, total) if factors else r)
 
 
 def _of_powers(z_bar: Var, z: Var, r: Var, *factors: Var) -> Cotangents:

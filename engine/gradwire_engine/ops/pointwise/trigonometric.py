@@ -10,7 +10,8 @@ from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.elementwise import Elementwise, InexactUnary, RealBinary, RealUnary, conj
 from gradwire_engine.ops.pointwise.arithmetic import Sqrt
-from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.pointwise.comparison import IsFinite, IsInf, LogicalAnd
+from gradwire_engine.ops.pointwise.selection import Sign, Where
 from gradwire_engine.ops.promotion import quotient_promoted
 
 if TYPE_CHECKING:
@@ -129,7 +130,13 @@ class Hypot(RealBinary):
 
         x, y = operands
         pairs = (x, y), (y, x)
-        return [radial(z_bar * Cosine()(*pair), z_bar, z, pair[0]) for pair in pairs]
+        return [radial(z_bar * _share(*pair), z_bar, z, pair[0]) for pair in pairs]
+
+
+def _share(x: Var, y: Var) -> Var:
+    """``x / hypot(x, y)``, ±1 where ``x`` alone is infinite."""
+    alone = LogicalAnd()(IsInf()(x), IsFinite()(y))
+    return Where()(alone, Sign()(x), Cosine()(x, y))
 
 
 @register("cosine_of_pair", public=False)
