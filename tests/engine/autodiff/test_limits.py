@@ -9,7 +9,12 @@ from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES
 from gradwire_engine.ops.elementwise import Unary
 
-RNG = np.random.default_rng(106)
+
+def normal(shape: Any, seed: int) -> Any:
+    """Draws that are the same in every run and order of tests."""
+    return np.random.default_rng(seed).normal(size=shape)
+
+
 UNARY = sorted(
     name
     for name, op in PRIMITIVES.items()
@@ -151,11 +156,17 @@ FORMS = [
     "l, v = eig((a + a.T) / 2)\nf = {}\nreal(sum(w * ((v * f) @ inv(v))))",
     "u, l, vh = svd((a + a.T) / 2)\nf = {}\nsum(w * ((u * f) @ vh))",
 ]
-SPECTRA = [[1, 1, 2], [1, 1, 1], [1, 1 + 1e-12, 2], [1, 1 + 1e-9, 2], [1, 1, 2, 2, 3]]
+SPECTRA: list[list[float]] = [
+    [1, 1, 2],
+    [1, 1, 1],
+    [1, 1 + 1e-12, 2],
+    [1, 1 + 1e-9, 2],
+    [1, 1, 2, 2, 3],
+]
 
 
 def orthogonal(n: int) -> Any:
-    return np.linalg.qr(RNG.normal(size=(n, n)))[0]
+    return np.linalg.qr(normal((n, n), 1))[0]
 
 
 def slope(a: Any, function: Any, seed: Any) -> Any:
@@ -181,7 +192,7 @@ def slope(a: Any, function: Any, seed: Any) -> Any:
 def test_functions_of_a_matrix_have_their_gradient_at_equal_eigenvalues(ask, name, form):
     for spectrum in SPECTRA:
         q = orthogonal(len(spectrum))
-        a, w = (q * spectrum) @ q.T, RNG.normal(size=q.shape)
+        a, w = (q * spectrum) @ q.T, normal(q.shape, 2)
         answer = ask.answer(form.format(name), {"a": a, "w": w}, sources="a")
         a = (a + a.T) / 2
         expected = slope(a, FUNCTIONS_OF[name], w)
@@ -194,7 +205,7 @@ def test_functions_of_a_matrix_have_their_gradient_at_equal_eigenvalues(ask, nam
 def test_functions_of_singular_values_have_their_gradient_at_equal_ones(ask, values, shape):
     rows, columns = shape
     a = orthogonal(rows)[:, :3] @ np.diag(values) @ orthogonal(columns)[:3]
-    w = RNG.normal(size=shape)
+    w = normal(shape, 3)
     cubed = w @ a.T @ a + a @ w.T @ a + a @ a.T @ w
     expected = {"(u * s) @ vh": w, "(u * s**3) @ vh": cubed}
     if min(values):
@@ -213,7 +224,7 @@ def test_functions_of_singular_values_have_their_gradient_at_equal_ones(ask, val
 @pytest.mark.parametrize("text", ["sum(w * eigh(x)[1])", "sum(w * svd(x)[0])", "eigvalsh(x)[0]"])
 def test_what_depends_on_the_choice_of_vectors_has_a_warning(ask, text):
     kind = "hessian" if "vals" in text else "gradient"
-    given = {"x": np.eye(2), "w": RNG.normal(size=(2, 2))}
+    given = {"x": np.eye(2), "w": normal((2, 2), 4)}
     found = ask.answer(text, given, kind=kind, sources="x").warnings
     assert {notice.code for notice in found} == {"degenerate"}
     given["x"] = np.diag([1.0, 2.0])
@@ -244,7 +255,7 @@ def test_spectral_functions_have_their_hessian_at_equal_eigenvalues(ask, name, s
 
 def test_examples_with_equal_eigenvalues_are_right_in_stacks_and_batches(ask):
     a = np.array([np.eye(2), [[2, 0.3], [0.3, 1]]])
-    w = RNG.normal(size=(2, 2))
+    w = normal((2, 2), 5)
     one = "l, v = eigh((a + swapaxes(a, -1, -2)) / 2)\n"
     text = one + "sum(w * ((v * exp(l)[..., None, :]) @ swapaxes(v, -1, -2)))"
     expected = [slope(x, np.exp, w) for x in a]
@@ -260,9 +271,9 @@ SINGULAR = {
     "rank 1": np.outer([1, 2, 3], [1, 2, 3]),
     "rank 2 but for rounding": [[1, 2, 3], [4, 5, 6], [7, 8, 9]],
     "zeros": np.zeros((4, 4)),
-    "rank 2 of 4": RNG.normal(size=(4, 2)) @ RNG.normal(size=(2, 4)),
-    "regular": RNG.normal(size=(3, 3)),
-    "a stack": [np.ones((2, 2)), RNG.normal(size=(2, 2))],
+    "rank 2 of 4": normal((4, 2), 6) @ normal((2, 4), 7),
+    "regular": normal((3, 3), 8),
+    "a stack": [np.ones((2, 2)), normal((2, 2), 9)],
 }
 
 

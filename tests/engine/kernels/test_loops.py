@@ -11,7 +11,7 @@ from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.errors import DeadlineExceeded
 from gradwire_engine.kernels.form import Choice, Repeat, Step
-from gradwire_engine.optimize.half_precision import HALVES
+from gradwire_engine.ops.halves import HALVES
 from gradwire_engine.tape import FLOATING
 from hypothesis import given
 from hypothesis import strategies as st

@@ -6,9 +6,10 @@ argument changes it.
 
 import math
 
-import mpmath
 import pytest
-from mpmath import mp
+
+mpmath = pytest.importorskip("mpmath")
+mp = mpmath.mp
 
 ROOT = mpmath.sqrt
 

@@ -32,6 +32,10 @@ def answers(call: Call) -> tuple[list[Any], list[Any]]:
     return [found[z.slot] for z in made], [z.type for z in made]
 
 
+def scaled(call: Call, by: float) -> Call:
+    return with_arrays(call, lambda x: x * by if x.dtype.kind == "f" else x)
+
+
 def floats(call: Call, dtype: Any) -> Call:
     return with_arrays(call, lambda x: x.astype(dtype) if x.dtype.kind in "fV" else x)
 
@@ -43,7 +47,7 @@ def floats(call: Call, dtype: Any) -> Call:
 def test_is_float32_rounded_once(name):
     for (dtype, scale), sample in product(CASES, some(FUNCTIONS_SAMPLED[name])):
         with np.errstate(invalid="ignore"):
-            call = with_arrays(sample, lambda x, by=scale: x * by if x.dtype.kind == "f" else x)
+            call = scaled(sample, scale)
         half = floats(call, dtype)
         try:
             found, kinds = answers(half)

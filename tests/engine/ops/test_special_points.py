@@ -1,13 +1,16 @@
 """Derivatives of special functions where gamma functions have poles, at 0, and in parameters."""
 
-import mpmath
+from typing import Any
+
 import numpy as np
 import pytest
-from mpmath import mp
+
+mpmath = pytest.importorskip("mpmath")
+mp = mpmath.mp
 
 HALF = mpmath.mpf("0.5")
 #: By program in ``x`` and ``a``: its truth, and the points.
-CASES = {
+CASES: dict[str, Any] = {
     "poch(x, a)": (mp.rf, [(x, a) for x in (-3, -2, -1, 0, 1) for a in (1, 2, 3, 5)]),
     "poch(x, a) ": (mp.rf, [(0.0, 1.5), (-2.0, 2.7), (-1.0, 4.5), (-1.5, 2.0)]),
     "binom(x, a)": (mp.binomial, [(x, a) for x in (0, 1, 2, 5) for a in (0, 1, 2, 3, 7)]),
