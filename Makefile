@@ -122,7 +122,7 @@ fuzz: $(TEST) ## Compare machine code with NumPy on random programs for FUZZ_SEC
 
 docs: $(TEST) ## Generate operations.md, configuration.md and tensorflow.md of docs/reference and the example responses of /openapi.json from the code
 	@for page in operations configuration tensorflow; \
-	do file=docs/reference/$$page.md; $(BIN)/python tools/$${page}_page.py > $$file.new && mv $$file.new $$file; done
+	do file=docs/reference/$$page.md; PYTHONPATH=. $(BIN)/python tools/$${page}_page.py > $$file.new && mv $$file.new $$file; done
 	@$(BIN)/python tools/example_answers.py > $(ANSWERS).new && mv $(ANSWERS).new $(ANSWERS)
 
 docs-site: $(DOCS) ## Build the guide, docs/ as a website, which the service then serves at /guide
