@@ -188,6 +188,7 @@ def register(name: str, *aliases: str, public: bool = True) -> Callable[[T], T]:
         cls._compared = tuple(field.name for field in fields(cls) if field.compare)  # type: ignore[arg-type]
         if not cls.parameters:
             cls._only = SINGLETONS[name] = object.__new__(cls)
+            vars(cls._only)["_identity"] = ()
         cls.by_operand = not _inherited_from_op(cls, "cotangent")
         needed = ["infer", "batch", "flops"]
         needed += ["vjp"] if cls.differentiable and not cls.by_operand else []

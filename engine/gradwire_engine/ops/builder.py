@@ -293,6 +293,7 @@ class Builder:
             while made:  # in pieces: nothing else runs while much is freed at once
                 del made[-_FREED:]
         self._scalars.clear()
+        del self.holds, self.warn
 
     def tape(self, outputs: Sequence[Var]) -> Tape:
         """The recording so far as a tape that returns ``outputs``."""
