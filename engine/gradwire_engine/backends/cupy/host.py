@@ -29,8 +29,9 @@ DEPENDING = frozenset(
 )
 #: A library of CUDA's is called, for which the host waits, be it to see whether it has failed.
 WAITING = frozenset(
-    "cholesky cofactors det eigh eigvalsh inv log_absolute_determinant orthonormal_complement "
-    "pseudoinverse reduced_qr reduced_svd slogdet solution svdvals unitary_factor".split()
+    "cholesky cofactors cofactors_along det eigh eigvalsh inv log_absolute_determinant "
+    "orthonormal_complement pseudoinverse reduced_qr reduced_svd slogdet solution svdvals "
+    "unitary_factor".split()
 )
 #: CuPy calls no cuBLAS while a graph is captured, nor puts a list of arrays together.
 UNCAPTURED = frozenset("congruence matmul sampled_product stacked triangular_solution".split())
