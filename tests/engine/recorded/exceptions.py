@@ -35,9 +35,6 @@ _TENSORFLOW: dict[str, tuple[str, ...]] = {
         "tf.linalg.eigvalsh(H)",
     ),
     "they round the constants of the formula to float32": ("tf.nn.leaky_relu(x)", "tf.nn.gelu(x)"),
-    "they take each weight at the nearest of 1024 places": (
-        'tf.image.resize(J, [6, 7], method="bicubic")',
-    ),
     "their gradient takes it that labels sum to 1; ours agrees with differences": (
         "tf.nn.softmax_cross_entropy_with_logits(r, x, -1)",
     ),
@@ -49,6 +46,7 @@ _TENSORFLOW: dict[str, tuple[str, ...]] = {
 }
 #: Expressions of PyTorch's by reason.
 _TORCH: dict[str, tuple[str, ...]] = {
+    "what is NaN keeps its slope between bounds": ("torch.clamp(holes, -1, 1)",),
     "where a base is negative its exponent has slope 0, not NaN": ("torch.pow(x, other)",),
     "at a tie the first argument has the derivative": (
         "torch.maximum(tied, other)",
