@@ -66,8 +66,11 @@ operand:
   %value = getelementptr i8, ptr %object, i64 16
   switch i64 %kind, label %refused [
     i64 {array}, label %array
+    i64 {none}, label %absent
     {numbers}
   ]
+absent:
+  br label %found
 array:
   %layout.at = getelementptr i8, ptr %object, i64 64
   %layout = load i32, ptr %layout.at
@@ -76,7 +79,7 @@ array:
   %data = load ptr, ptr %value
   br i1 %plain, label %found, label %refused
 found:
-  %pointer = phi ptr {values} [ %data, %array ]
+  %pointer = phi ptr {values} [ %data, %array ], [ null, %absent ]
   %given.at = getelementptr ptr, ptr %given, i64 %i
   store ptr %pointer, ptr %given.at
   %i.next = add i64 %i, 1
@@ -328,6 +331,7 @@ def text() -> str:
     )
     return _TEXT.format(
         array=id(np.ndarray),
+        none=id(type(None)),
         numbers="\n    ".join(f"i64 {id(kind)}, label %found" for kind in NUMBERS),
         values="[ %value, %operand ], " * len(NUMBERS),
         plain=PLAIN,

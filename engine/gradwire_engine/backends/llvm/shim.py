@@ -1,9 +1,9 @@
 """Calls machine code with NumPy's arrays and scalars, in a tenth of a microsecond.
 
 What Python calls is itself machine code, with the interface that CPython's functions in C have
-(METH_FASTCALL). It takes the address of an array's elements, of a scalar that of its value, and
-refuses arrays whose elements do not lie one after the other. It makes the results, and memory for
-what is computed on the way. Sources: CPython, Common Object Structures; NumPy, Python Types and
+(METH_FASTCALL). It takes the address of an array's elements, of a scalar that of its value, none of
+``None``, and refuses arrays whose elements do not lie one after the other. It makes the results,
+and memory for what is computed on the way. Sources: CPython, Common Object Structures; NumPy, Python Types and
 C-Structures (PyArrayObject, its fields and flags), Array API.
 """
 
