@@ -3,8 +3,8 @@
 What Python calls is itself machine code, with the interface that CPython's functions in C have
 (METH_FASTCALL). It takes the address of an array's elements, of a scalar that of its value, none of
 ``None``, and refuses arrays whose elements do not lie one after the other. It makes the results,
-and memory for what is computed on the way. Sources: CPython, Common Object Structures; NumPy, Python Types and
-C-Structures (PyArrayObject, its fields and flags), Array API.
+and memory for what is computed on the way. Sources: CPython, Common Object Structures; NumPy,
+Python Types and C-Structures (PyArrayObject, its fields and flags), Array API.
 """
 
 from __future__ import annotations
