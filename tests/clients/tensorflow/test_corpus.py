@@ -10,6 +10,12 @@ import pytest
 from tests.clients.tensorflow import agreement, snippets
 
 SEEDS = json.loads((Path(__file__).parent / "seed_cases.json").read_text())
+#: Where TensorFlow has NaN, at infinities and ends of domains: ours are limits but in the last one,
+#: whose slope at an infinity is a number though its value is NaN.
+OTHERWISE = {
+    *("at-nn-gelu-x", "at-nn-gelu-x-approximate-true", "at-nn-silu-x", "at-nn-swish-x"),
+    *("at-special-dawsn-x", "at-igamma-0-5-x", "at-igammac-0-5-x", "at-betainc-0-5-1-5-x"),
+}
 #: The results of so many snippets are one request, unless they ask for some themselves.
 AT_ONCE = 20
 
@@ -39,7 +45,8 @@ def disagreements(cases: Sequence[dict[str, Any]], folder: Path) -> dict[str, st
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("subject", snippets.subjects())
 def test_snippets_agree_with_tensorflow(subject: str, tmp_path: Path):
-    assert disagreements(snippets.cases(subject), tmp_path) == {}
+    found = disagreements(snippets.cases(subject), tmp_path)
+    assert found.keys() == (OTHERWISE if subject == "singular" else set()), found
 
 
 @pytest.mark.thorough

@@ -82,12 +82,6 @@ def test_distances_where_coordinates_agree(ask, p):
     np.testing.assert_allclose(found, [[0, -1]])
 
 
-def test_slopes_of_extrema_pass_to_nan(ask):
-    given = {"x": np.nan, "y": 1.0}
-    for text in ("maximum(x, y)", "minimum(x, y)", "maximum(y, x)", "clip(x, 0, y)"):
-        assert ask.gradients(f"{text} * 2", given, sources=["x"]) == [2]
-
-
 def test_eigenvalues_of_what_is_not_a_number_are_none(ask):
     a = np.array([[[np.nan, 0.0], [0.5, 1.0]], [[2.0, np.nan], [0.0, 1.0]]])
     for text in ("eigvalsh(a)", "eigh(a)[0]"):  # which read the lower triangle alone

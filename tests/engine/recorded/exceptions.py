@@ -46,7 +46,6 @@ _TENSORFLOW: dict[str, tuple[str, ...]] = {
 }
 #: Expressions of PyTorch's by reason.
 _TORCH: dict[str, tuple[str, ...]] = {
-    "what is NaN keeps its slope between bounds": ("torch.clamp(holes, -1, 1)",),
     "where a base is negative its exponent has slope 0, not NaN": ("torch.pow(x, other)",),
     "at a tie the first argument has the derivative": (
         "torch.maximum(tied, other)",

@@ -181,13 +181,17 @@ def _of_intensities(
     return called
 
 
-adjust_brightness = _of_intensities(pictures.adjust_brightness, "image")
-adjust_contrast = _of_intensities(pictures.adjust_contrast, "images")
-adjust_saturation = _of_intensities(pictures.adjust_saturation, "image")
-rgb_to_grayscale = _of_intensities(pictures.rgb_to_grayscale, "images", saturate=False)
-psnr = _of_intensities(pictures.psnr, "a", "b", "max_val", back=False)
-ssim = _of_intensities(pictures.ssim, "img1", "img2", "max_val", back=False)
-ssim_multiscale = _of_intensities(pictures.ssim_multiscale, "img1", "img2", "max_val", back=False)
+adjust_brightness: Callable[..., Tensor] = _of_intensities(pictures.adjust_brightness, "image")
+adjust_contrast: Callable[..., Tensor] = _of_intensities(pictures.adjust_contrast, "images")
+adjust_saturation: Callable[..., Tensor] = _of_intensities(pictures.adjust_saturation, "image")
+rgb_to_grayscale: Callable[..., Tensor] = _of_intensities(
+    pictures.rgb_to_grayscale, "images", saturate=False
+)
+psnr: Callable[..., Tensor] = _of_intensities(pictures.psnr, "a", "b", "max_val", back=False)
+ssim: Callable[..., Tensor] = _of_intensities(pictures.ssim, "img1", "img2", "max_val", back=False)
+ssim_multiscale: Callable[..., Tensor] = _of_intensities(
+    pictures.ssim_multiscale, "img1", "img2", "max_val", back=False
+)
 _hue = _of_intensities(pictures.adjust_hue, "image")
 _gamma = _of_intensities(pictures.adjust_gamma, "image")
 

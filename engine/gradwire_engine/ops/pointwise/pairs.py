@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 class PresentExtremum(Extremum):
     """The one of two that wins a comparison; a number wins over NaN."""
 
-    def cotangent(self, number: int, z_bar: Var, z: Var, *operands: Var) -> Var:
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """All of ``z_bar`` to the winner, the first operand if equal or if both are NaN."""
         wins = LogicalOr()(self.wins()(*operands), IsNan()(operands[1]))
-        zero = z_bar.builder.scalar(0, z_bar.dtype)
-        return Where()(wins, zero, z_bar) if number else Where()(wins, z_bar, zero)
+        return Where().vjp(z_bar, z, wins)[1:]
 
 
 @register("fmax")

@@ -16,9 +16,7 @@ from gradwire_engine.ops.elementwise import (
     broadcast_shapes,
 )
 from gradwire_engine.ops.pointwise.comparison import (
-    Greater,
     GreaterEqual,
-    Less,
     LessEqual,
     NotEqual,
 )
@@ -80,14 +78,11 @@ class Extremum(Binary):
     """
 
     rounds = False
-    #: True where the first operand is the result, and where the second alone is.
     wins: ClassVar[type[Op]]
-    loses: ClassVar[type[Op]]
 
-    def cotangent(self, number: int, z_bar: Var, z: Var, *operands: Var) -> Var:
-        """All of ``z_bar`` to the winner, the first operand if equal; also to what is NaN."""
-        lost = self.wins if number else self.loses
-        return Where()(lost()(*operands), z_bar.builder.scalar(0, z_bar.dtype), z_bar)
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """All of ``z_bar`` to the winner, the first operand if equal."""
+        return Where().vjp(z_bar, z, self.wins()(*operands))[1:]
 
 
 @register("maximum")
@@ -100,7 +95,6 @@ class Maximum(Extremum):
     ufunc = "maximum"
     scalar = "{0} if {0} > {1} or {0} != {0} else {1}"
     wins = GreaterEqual
-    loses = Less
 
 
 @register("minimum")
@@ -113,7 +107,6 @@ class Minimum(Extremum):
     ufunc = "minimum"
     scalar = "{0} if {0} < {1} or {0} != {0} else {1}"
     wins = LessEqual
-    loses = Greater
 
 
 @macro("clip", "clip_by_value")
