@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import FUNCTIONS, Cotangents, Op, register
+from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents, Op, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import broadcast_shapes, conj
@@ -30,7 +30,6 @@ from gradwire_engine.ops.pointwise.selection import Floor, Sign, Where
 from gradwire_engine.ops.pointwise.trigonometric import Sinh
 from gradwire_engine.ops.special.error_functions import XLog1pY
 from gradwire_engine.ops.special.gamma import Digamma, GammaLn
-from gradwire_engine.ops.special.incomplete import GammaIncC, GammaIncInA
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -354,13 +353,13 @@ def _of_signed_power(z_bar: Var, z: Var, x: Var, y: Var) -> Cotangents:
 
 
 def _gennorm_below(y: Var, beta: Var) -> Var:
-    tail = GammaIncC()(1 / beta, Power()(Absolute()(y), beta)) * 0.5
+    tail = PRIMITIVES["gammaincc"]()(1 / beta, Power()(Absolute()(y), beta)) * 0.5
     return Where()(y.exceeds(0), 1 - tail, tail)
 
 
 def _of_gennorm_below(z_bar: Var, z: Var, y: Var, beta: Var) -> Cotangents:
     density = Exp()(log_gennorm(y, beta))
-    half = Sign()(y) * GammaIncInA(1)(1 / beta, abs_power(y, beta)) * -0.5
+    half = Sign()(y) * PRIMITIVES["gammainc_in_a"](1)(1 / beta, abs_power(y, beta)) * -0.5
     in_beta = half / (beta * beta) + XLogY()(y * density, Absolute()(y)) / beta
     return z_bar * density, z_bar * in_beta
 
