@@ -18,7 +18,6 @@ from gradwire_engine.ops.arrays.shape import unsqueeze
 from gradwire_engine.ops.base import FUNCTIONS, Cotangents
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Copy, Item
-from gradwire_engine.ops.formulas import ByFormula, limit
 from gradwire_engine.ops.linalg.singular import Svd, SvdVals
 from gradwire_engine.ops.linalg.spectral import EigValsH, OfVectors, Quotient, gaps, pair_quotient
 from gradwire_engine.ops.pointwise.arithmetic import Absolute
@@ -34,6 +33,7 @@ from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Hypot
 from gradwire_engine.ops.reductions.norms import Norm
 from gradwire_engine.ops.reductions.reductions import Max
+from gradwire_engine.ops.rules import ByFormula, limit
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
 

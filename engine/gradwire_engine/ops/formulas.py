@@ -9,14 +9,11 @@ also for functions whose parts have singular points where they have none, as a p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents, Op, register
-from gradwire_engine.ops.batching import over_stacks
-from gradwire_engine.ops.constants import StopGradient
-from gradwire_engine.ops.elementwise import broadcast_shapes, conj
+from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents
+from gradwire_engine.ops.elementwise import conj
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Sqrt, Square
 from gradwire_engine.ops.pointwise.comparison import (
     Less,
@@ -28,50 +25,13 @@ from gradwire_engine.ops.pointwise.comparison import (
 from gradwire_engine.ops.pointwise.exponential import Exp, Log, XLogY
 from gradwire_engine.ops.pointwise.selection import Floor, Sign, Where
 from gradwire_engine.ops.pointwise.trigonometric import Sinh
-from gradwire_engine.ops.special.error_functions import XLog1pY
+from gradwire_engine.ops.rules import RULES, by_formula
 from gradwire_engine.ops.special.gamma import Digamma, GammaLn
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.ops.special.powers import lower as _lower
+from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
-
-#: Cotangents of the operands, from that of the result, the result and the operands.
-FormulaRule = Callable[..., Cotangents]
-
-
-@register("by_formula", public=False)
-class ByFormula(Op):
-    """The first operand, elementwise a function of the others that ``rule`` differentiates."""
-
-    rounds = False
-    elementwise = True
-    rule: str
-    batch = over_stacks
-
-    def infer(self, *types: ArrayType) -> Type:
-        """The first operand's type, which others may repeat."""
-        shape = broadcast_shapes(*[kind.shape for kind in types])
-        return types[0] if shape == types[0].shape else types[0]._replace(shape=shape)
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Give the first operand."""
-        return operands[0]
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """The cotangents that the rule gives for the other operands."""
-        if self.rule in MARKERS:
-            return None, z_bar, *[None] * (len(operands) - 2)
-        return None, *RULES[self.rule](z_bar, z, *operands[1:])
-
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
-
-
-def by_formula(rule: str, compute: Callable[..., Var], *operands: Var) -> Var:
-    """``compute(*operands)``, which ``rule`` differentiates."""
-    value = compute(*[StopGradient()(x) for x in operands])
-    return ByFormula(rule)(value, *operands)
 
 
 def select(condition: Var, x: Var, y: Var) -> Var:
@@ -87,16 +47,6 @@ def connected(x: Var, y: Var) -> Var:
 def passing(x: Var) -> Var:
     """``x``, whose cotangent counts as a function of it with derivative 0."""
     return by_formula("passing", lambda x: x, x)
-
-
-def radial(x_bar: Var, z_bar: Var, z: Var, x: Var) -> Var:
-    """``x_bar = z_bar x / z`` of a norm ``z``, whose derivative has a limit where ``z`` is 0."""
-    return ByFormula("radial")(x_bar, x_bar, z_bar, z, x)
-
-
-def limit(x: Var, y: Var) -> Var:
-    """``x``, a limit for this ``y``, which no rule differentiates in it."""
-    return ByFormula("limit")(x, x, y)
 
 
 def sqrt(x: Var) -> Var:
@@ -122,14 +72,6 @@ def multiply_no_nan(x: Var, y: Var) -> Var:
 def xdivy(x: Var, y: Var) -> Var:
     """``x / y``, and 0 where ``x`` is 0."""
     return by_formula("xdivy", lambda x, y: Where()(x.equals(0), _zero(x), x / y), x, y)
-
-
-def powers(r: Var, *factors: Var) -> Var:
-    """``exp(r) xᵃ (1 + u)ᵇ`` of the factors ``x, a, u, b``, with slopes also where a base is 0.
-
-    Where ``x`` is infinite, ``r`` is taken to outweigh it.
-    """
-    return by_formula("powers", _powers, r, *factors)
 
 
 def abs_power(x: Var, y: Var) -> Var:
@@ -314,31 +256,6 @@ def _of_softsign(z_bar: Var, z: Var, x: Var) -> Cotangents:
     return (z_bar / Square()(Absolute()(x) + 1),)
 
 
-#: What only names an operand for reverse walks, which find limits at singular points.
-MARKERS = frozenset(("radial", "limit"))
-
-
-def _powers(r: Var, *factors: Var) -> Var:
-    total = r
-    for logarithm, i in _LOGARITHMS[: len(factors) // 2]:
-        total = total + logarithm()(factors[i + 1], factors[i])
-    return Exp()(Where()(factors[0].equals(math.inf), r, total) if factors else r)
-
-
-def _of_powers(z_bar: Var, z: Var, r: Var, *factors: Var) -> Cotangents:
-    bars = [z_bar * z]
-    for logarithm, i in _LOGARITHMS[: len(factors) // 2]:
-        x, a = factors[i : i + 2]
-        fewer = powers(r, *factors[: i + 1], _lower(a), *factors[i + 2 :])
-        bars += [z_bar * (a * fewer), z_bar * logarithm()(z, x)]
-    return tuple(bars)
-
-
-def _lower(a: Var) -> Var:
-    """``a - 1``, and 1 for 0, since ``0 * 0**-1`` is to be 0."""
-    return a - 1 if a.builder.number(a) else Where()(a.equals(0), _one(a), a - 1)
-
-
 def _signed_power(x: Var, y: Var) -> Var:
     return Where()(x.equals(0), x, Sign()(x) * Power()(Absolute()(x), y))
 
@@ -364,9 +281,7 @@ def _of_gennorm_below(z_bar: Var, z: Var, y: Var, beta: Var) -> Cotangents:
     return z_bar * density, z_bar * in_beta
 
 
-#: Those of the bases of ``powers``, and where these stand among the factors.
-_LOGARITHMS = ((XLogY, 0), (XLog1pY, 2))
-RULES: Mapping[str, FormulaRule] = {
+RULES |= {
     "select": _of_select,
     "connected": _of_connected,
     "passing": _of_passing,
@@ -395,7 +310,6 @@ RULES: Mapping[str, FormulaRule] = {
     "leaky_relu": _of_leaky_relu,
     "elu": _of_elu,
     "softsign": _of_softsign,
-    "powers": _of_powers,
     "abs_power": _of_abs_power,
     "signed_power": _of_signed_power,
     "gennorm_below": _of_gennorm_below,

@@ -11,11 +11,11 @@ from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Assigned, Copy, Item, StopGradient
 from gradwire_engine.ops.conversion import AsType
-from gradwire_engine.ops.formulas import ByFormula
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Divide, Multiply, Negative, Power
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.rules import ByFormula
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant
 from gradwire_engine.tape import ArrayType
 

@@ -24,8 +24,8 @@ from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.arrays.shape import Transpose
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Assigned, Copy, GuardFailed, Item, StopGradient
-from gradwire_engine.ops.formulas import ByFormula
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.rules import ByFormula
 from gradwire_engine.optimize.costs import Costs, LoopCosts
 from gradwire_engine.optimize.target import rules
 from gradwire_engine.tape import Instruction, Tape

@@ -12,7 +12,6 @@ from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.scipy import SCIPY
-from gradwire_engine.ops.formulas import powers
 from gradwire_engine.ops.pointwise.comparison import (
     Equal,
     Greater,
@@ -25,6 +24,7 @@ from gradwire_engine.ops.pointwise.exponential import Log, XLogY
 from gradwire_engine.ops.pointwise.selection import Floor, Where
 from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.special.error_functions import XLog1pY
+from gradwire_engine.ops.special.powers import powers
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded, staying_half
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.ops import formulas
-from gradwire_engine.ops.formulas import by_formula
 from gradwire_engine.ops.pointwise.arithmetic import Sqrt
 from gradwire_engine.ops.pointwise.comparison import Less, NotEqual
 from gradwire_engine.ops.pointwise.exponential import Expm1, Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Maximum, Minimum, Where
 from gradwire_engine.ops.pointwise.trigonometric import Arccos, Arccosh, Arcsin, Arctan2, Arctanh
 from gradwire_engine.ops.promotion import inexact_promoted, special_promoted
+from gradwire_engine.ops.rules import by_formula
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

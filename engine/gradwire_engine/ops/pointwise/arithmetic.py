@@ -198,8 +198,8 @@ class Absolute(Unary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar sign x``."""
-        from gradwire_engine.ops.formulas import radial
         from gradwire_engine.ops.pointwise.selection import Sign
+        from gradwire_engine.ops.rules import radial
 
         (x,) = operands
         return (radial(x.builder.cast(z_bar, x.dtype) * Sign()(x), z_bar, z, x),)

@@ -126,7 +126,7 @@ class Hypot(RealBinary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar x / z``, ``y_bar = z_bar y / z``."""
-        from gradwire_engine.ops.formulas import radial
+        from gradwire_engine.ops.rules import radial
 
         x, y = operands
         pairs = (x, y), (y, x)

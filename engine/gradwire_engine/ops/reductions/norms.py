@@ -11,13 +11,13 @@ from gradwire_engine.ops.axes import axes_of, flag, with_ones, without
 from gradwire_engine.ops.base import FUNCTIONS, Cotangents, Static, macro, register
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import floating
-from gradwire_engine.ops.formulas import radial
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Square
 from gradwire_engine.ops.pointwise.comparison import IsFinite, LogicalAnd, NotEqual
 from gradwire_engine.ops.pointwise.complex import real_product
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.promotion import real_of
 from gradwire_engine.ops.reductions.reductions import Max, Min, Reduction, Sum, spread
+from gradwire_engine.ops.rules import radial
 from gradwire_engine.tape import DType
 
 if TYPE_CHECKING:

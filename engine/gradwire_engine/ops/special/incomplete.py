@@ -18,6 +18,7 @@ from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.exponential import Log, Log1p
 from gradwire_engine.ops.special.beta import BetaLn
 from gradwire_engine.ops.special.gamma import GammaLn, polygamma_of
+from gradwire_engine.ops.special.powers import powers
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -110,8 +111,6 @@ class GammaIncInA(SpecialBinary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` by the next derivative, ``x_bar`` by the density's."""
-        from gradwire_engine.ops.formulas import powers
-
         a, x = operands
         density = powers(-x - GammaLn()(a), x, a - 1)
         if self.n:
@@ -217,8 +216,6 @@ class BetaIncInAB(Special):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` and ``b_bar`` by the next derivatives, ``x_bar`` by the density's."""
-        from gradwire_engine.ops.formulas import powers
-
         a, b, x = operands
         density = powers(-BetaLn()(a, b), x, a - 1, -x, b - 1)
         if self.m + self.n:

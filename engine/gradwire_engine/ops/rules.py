@@ -1,0 +1,70 @@
+"""What computes with ordinary operations and is differentiated by a rule: the tables of rules.
+
+Operations whose own derivatives are marked for limits come before all that rules are made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.ops.base import Cotangents, Op, register
+from gradwire_engine.ops.batching import over_stacks
+from gradwire_engine.ops.constants import StopGradient
+from gradwire_engine.ops.elementwise import broadcast_shapes
+from gradwire_engine.tape import ArrayType, Type
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Var
+
+#: Cotangents of the operands, from that of the result, the result and the operands.
+FormulaRule = Callable[..., Cotangents]
+#: The rules by name.
+RULES: dict[str, FormulaRule] = {}
+#: What only names an operand for reverse walks, which find limits at singular points.
+MARKERS = frozenset(("radial", "limit"))
+
+
+@register("by_formula", public=False)
+class ByFormula(Op):
+    """The first operand, elementwise a function of the others that ``rule`` differentiates."""
+
+    rounds = False
+    elementwise = True
+    rule: str
+    batch = over_stacks
+
+    def infer(self, *types: ArrayType) -> Type:
+        """The first operand's type, which others may repeat."""
+        shape = broadcast_shapes(*[kind.shape for kind in types])
+        return types[0] if shape == types[0].shape else types[0]._replace(shape=shape)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Give the first operand."""
+        return operands[0]
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """The cotangents that the rule gives for the other operands."""
+        if self.rule in MARKERS:
+            return None, z_bar, *[None] * (len(operands) - 2)
+        return None, *RULES[self.rule](z_bar, z, *operands[1:])
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """No arithmetic."""
+        return 0
+
+
+def by_formula(rule: str, compute: Callable[..., Var], *operands: Var) -> Var:
+    """``compute(*operands)``, which ``rule`` differentiates."""
+    value = compute(*[StopGradient()(x) for x in operands])
+    return ByFormula(rule)(value, *operands)
+
+
+def radial(x_bar: Var, z_bar: Var, z: Var, x: Var) -> Var:
+    """``x_bar = z_bar x / z`` of a norm ``z``, whose derivative has a limit where ``z`` is 0."""
+    return ByFormula("radial")(x_bar, x_bar, z_bar, z, x)
+
+
+def limit(x: Var, y: Var) -> Var:
+    """``x``, a limit for this ``y``, which no rule differentiates in it."""
+    return ByFormula("limit")(x, x, y)
