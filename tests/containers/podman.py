@@ -79,7 +79,7 @@ def base(name: str) -> Path:
 
 
 def _cache() -> Path:
-    """The folder of what is kept between runs."""
+    """The folder that caches archives and images."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gradwire"
     cache.mkdir(parents=True, exist_ok=True)
     return cache
