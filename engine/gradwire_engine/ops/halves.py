@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.builder import Builder, check_nesting
 from gradwire_engine.ops.promotion import BFLOAT16, DTYPES
 from gradwire_engine.ops.var import Var
 from gradwire_engine.tape import ArrayType, DType
-
-if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder
 
 HALVES: tuple[DType, ...] = (DTYPES["float16"], BFLOAT16)
 SINGLE = DTYPES["float32"]
@@ -30,7 +28,9 @@ def rounded_once(
     Numbers among the arguments, and those of the function itself, are of float32 then, too. What
     must see its dtype is recorded as it is.
     """
-    if not any(map(is_half, _leaves((*args, *named.values())))):
+    given = (*args, *named.values())
+    check_nesting(given)
+    if not any(map(is_half, _leaves(given))):
         return record(b, *args, **named)
     start = len(b.vars)
     with b.aside():
@@ -41,10 +41,10 @@ def rounded_once(
     if not rounding or len(made) < 2 or of_dtype:
         return record(b, *args, **named)
     wide = _mapped(args, in_single), {key: _mapped(x, in_single) for key, x in named.items()}
-    given = iter(kinds)
+    following = iter(kinds)
 
     def rounded(x: Any) -> Any:
-        kind = next(given)
+        kind = next(following)
         return x if kind is None else b.cast(x, kind.dtype, weak=kind.weak)
 
     return _mapped(record(b, *wide[0], **wide[1]), rounded)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from gradwire_engine.ops.formulas import RULES
+from gradwire_engine.ops.rules import RULES
 
 #: What a formula says at points where it and the operation agree, the one text for the other.
 PAIRS = {
