@@ -55,18 +55,21 @@ class Solving:
         preferences = headers.get(b"prefer", b"").lower().split(b",")
         prefers_job = b"respond-async" in map(bytes.strip, preferences)
         idempotency_key = headers.get(b"idempotency-key") or None
-        stored = background or prefers_job or idempotency_key is not None
+        asks_for_job = background or prefers_job
+        stored = asks_for_job or idempotency_key is not None
         run = await self._runs.begin(_task(exchange), idempotency_key, stored=stored)
         if not isinstance(run, Run):
-            waits = not (background or prefers_job)
-            return await self._follow(exchange, run, wait_seconds if waits else 0.0)
+            if asks_for_job:
+                return _response(exchange, run)
+            return await self._follow(exchange, run, wait_seconds)
         if not background:
             await self._wait(exchange, run, wait_seconds, until_begun=prefers_job)
         if not run.answer.done():
             await run.keep()
         over = run.answer.done() and not run.goes_on
         ended = over and not isinstance(run.answer.exception(), Cancelled)
-        if ended and not (prefers_job and isinstance(run.answer.result(), TaskDone)):
+        found = run.answer.result() if ended and not background else None
+        if found is not None and not (prefers_job and isinstance(found, TaskDone)):
             return self._result(exchange, run)
         return _response(exchange, await self._runs.find(run.key))
 

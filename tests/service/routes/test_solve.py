@@ -304,6 +304,21 @@ async def test_one_idempotency_key_is_one_job(served, kept):
         assert (begun.status_code, begun.json()["code"]) == (409, "idempotency_conflict")
 
 
+@pytest.mark.parametrize(
+    ("asked", "headers"), [({"background": True}, {}), ({}, {"prefer": "respond-async"})]
+)
+async def test_who_asks_for_a_job_again_gets_the_job_however_far_it_is(
+    served, kept, asked, headers
+):
+    headers |= {"idempotency-key": "fit 9"}
+    async with served(**kept) as client:
+        first = await client.post("/v1/minimize", json=ROSEN | asked, headers=headers)
+        await ended(client, first.headers["location"])
+        again = await client.post("/v1/minimize", json=ROSEN | asked, headers=headers)
+        assert first.status_code == again.status_code == 202
+        assert first.headers["location"] == again.headers["location"]
+
+
 @pytest.mark.thorough
 async def test_an_idempotency_key_is_known_to_all_replicas(served, tmp_path, clock):
     key, long = {"idempotency-key": "fit 8"}, ENDLESS | {"max_seconds": 0.5, "wait_ms": 600_000}
