@@ -12,6 +12,7 @@ import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.backends.base import Backend
 from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.errors import EngineError
 from gradwire_engine.identity import exact
 from gradwire_engine.kernels.form import Carry, Literal
 from gradwire_engine.native import is_available, native_backend
@@ -92,3 +93,38 @@ def test_beside_each_other_they_are_what_they_are_alone(form: str, exactly: bool
     together = bits(f"({', '.join(texts)})", len(texts))
     for text, found in zip(texts, together, strict=True):
         assert [found] == bits(text, 1), text
+
+
+#: Programs that tell values of a variable apart: by computing, by deciding, by what they record.
+OF_A_VALUE = (
+    *("copysign(1.0, x)", "1.0 / (x + 0)", "x * 2", "x / 2", "-x", "nan_to_num(x * 1.0, nan=5.0)"),
+    *("1 if x > 0 else -x", "copysign(2.0, x) if x == 0 else x", "zeros(3) + x", "[x, x == x]"),
+    *(
+        "y = x\nfor i in range(3): y = y * 1.0\ncopysign(1.0, y)",
+        "arctan2(x, -1.0)",
+        "x.dtype == float64",
+    ),
+)
+VALUES: tuple[Any, ...] = (
+    *(0.0, -0.0, 0, False, 0j, complex(-0.0, 0.0), 1.0, 1, True, np.nan, -np.nan, np.inf),
+    *(np.float32(0), np.float32(-0.0), np.int32(1), np.float16(1), np.array([0.0]), [0.0, -0.0]),
+)
+
+
+def test_requests_that_differ_in_this_alone_get_answers_of_their_own():
+    """In any order of one engine, which keeps what it has recorded and compiled."""
+
+    def answer(engine: Engine, text: str, value: Any) -> list[str]:
+        leaves = {"x": Leaf(np.asarray(value))}
+        try:
+            found = engine.call(engine.parse(text), leaves, Query("evaluate")).replay(lambda: None)
+        except EngineError as error:
+            return [str(error)]
+        values = found.value if isinstance(found.value, list) else [found.value]
+        return [repr(np.asarray(v)) for v in values]
+
+    asked = [(text, value) for text in OF_A_VALUE for value in VALUES]
+    alone = [answer(Engine(), *each) for each in asked]
+    warm = Engine()
+    for i in np.random.default_rng(0).permutation(np.repeat(np.arange(len(asked)), 3)):
+        assert answer(warm, *asked[i]) == alone[i], asked[i]
