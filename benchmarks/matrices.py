@@ -1,10 +1,8 @@
-"""Hessians beside NumPy by hand, batches beside one point, networks beside their value."""
+"""Hessians beside NumPy by hand, and batches beside one point."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from itertools import pairwise
 from time import thread_time
 from typing import Any
 
@@ -14,27 +12,12 @@ from measure import Row, compared, interleave
 from peers.by_hand import hessian
 from peers.workloads import HESSIAN
 from programs import runge_kutta
-from threadpoolctl import threadpool_limits
 
 _DIMENSIONS, _POINTS = 50, 1000
-#: The layers of a network, and the points at which it is differentiated by both of its inputs.
-_LAYERS, _EXAMPLES = (2, 50, 50, 50, 1), 10_000
-_NETWORK = "u = tanh(tanh(tanh(x @ w0) @ w1) @ w2) @ w3\n"
-_LAPLACIAN = "g = grad(sum(u), x)\nr = grad(sum(g[:, 0]), x)[:, 0] + grad(sum(g[:, 1]), x)[:, 1]\n"
-#: What is asked of the network, the sources, and the bar on the ratio to its value.
-_OF_NETWORKS: dict[str, tuple[str, str | list[str], float]] = {
-    "first derivatives by inputs": ("sum(u)", "x", 3.5),
-    "the Laplacian by inputs": (_LAPLACIAN + "sum(r)", [], 6.0),
-    "a Laplacian's gradient in the weights": (
-        _LAPLACIAN + "mean((r + u[:, 0])**2)",
-        [f"w{i}" for i in range(len(_LAYERS) - 1)],
-        12.0,
-    ),
-}
 
 
 def report(*, quick: bool) -> list[str]:
-    """A dense Hessian, the gradients of a scalar program at many points, and those of a network."""
+    """A dense Hessian, and the gradients of a scalar program at many points."""
     rounds = 9 if quick else 41
     ours, by_hand = interleave(rounds, *_hessian())
     together, alone = interleave(rounds, *_batch())
@@ -44,7 +27,6 @@ def report(*, quick: bool) -> list[str]:
     return [
         compared("Replay of a Hessian, CPU", "by hand", rows),
         compared("Replay of a batch, value and gradient, CPU", "of one point", points),
-        compared("Replay of a network at 10,000 points, CPU", "its value", _networks(rounds)),
     ]
 
 
@@ -64,30 +46,6 @@ def _batch() -> tuple[Callable[[int], float], Callable[[int], float]]:
     alone = _call(case.text, case.variables, Query("gradient"))
     per_point = _timed(lambda: together.replay(_go_on), 1, _POINTS)
     return per_point, _timed(lambda: alone.replay(_go_on), 10)
-
-
-def _networks(rounds: int) -> list[Row]:
-    rng = np.random.default_rng(2)
-    leaves = {"x": Leaf(rng.normal(size=(_EXAMPLES, _LAYERS[0])))}
-    for i, shape in enumerate(pairwise(_LAYERS)):
-        leaves[f"w{i}"] = Leaf(rng.normal(size=shape) / np.sqrt(shape[0]))
-    asked = {"value": ("sum(u)", [], 1.0), **_OF_NETWORKS}
-    with threadpool_limits(1):
-        calls = [
-            _call(
-                _NETWORK + text,
-                leaves,
-                Query("gradient", sources=of) if of else Query("evaluate"),
-            )
-            for text, of, _ in asked.values()
-        ]
-        value, *found = interleave(
-            rounds, *[_timed(partial(call.replay, _go_on), 1) for call in calls]
-        )
-    return [
-        Row.of(what, figures, value, "us", ratio_bar=bar)
-        for (what, (_, _, bar)), figures in zip(_OF_NETWORKS.items(), found, strict=True)
-    ]
 
 
 def _call(text: str, variables: dict[str, Leaf], query: Query) -> Call:

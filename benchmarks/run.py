@@ -14,6 +14,7 @@ NAMES = (
     "replay",
     "loops",
     "matrices",
+    "networks",
     "sparsity",
     "solving",
     "tapes",

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from gradwire_engine.backends.numpy import contraction
 from gradwire_engine.backends.numpy.emit import INLINED, function
-from gradwire_engine.backends.numpy.pooled import writing, written_operands
 from gradwire_engine.check import check
 from gradwire_engine.ops.linalg.contraction import Contract, contract
 from gradwire_engine.tape import ArrayType
@@ -62,14 +61,13 @@ def test_every_lowering_is_einsum(drawn, dtype, many, large, seed):
     for value in (found, inlined):
         np.testing.assert_array_equal(value, expected)
         assert np.asarray(value).dtype == expected.dtype
-    if writes := writing(op):
-        x, y = (
-            eval(name, {"x": values[0], "y": values[1]})
-            for name in written_operands(op, ["x", "y"])
-        )
-        into = np.empty_like(expected)
-        writes(x, y, out=into)
-        np.testing.assert_array_equal(into, expected)
+    how = contraction.lowered(op, *[x.shape for x in values], values[0].dtype.kind)
+    if how.writes:
+        text = how.text(bind, "into").format("x", "y")
+        for write in (how, lambda x, y, into: eval(text, bound | {"x": x, "y": y, "into": into})):
+            into = np.empty_like(expected)
+            write(*values, into)
+            np.testing.assert_array_equal(into, expected)
 
 
 @given(contractions(), st.sampled_from(["float64", "complex128"]), st.integers(0, 2**32 - 1))

@@ -42,8 +42,13 @@ class Lowering(NamedTuple):
     result: _Steps = ()
     swapped: bool = False
 
-    def __call__(self, x: Any, y: Any) -> Any:
-        """Contract two arrays."""
+    @property
+    def writes(self) -> bool:
+        """Whether the result may be computed in given memory."""
+        return self.function in ("dot", "matmul") and not self.result
+
+    def __call__(self, x: Any, y: Any, out: Any = None) -> Any:
+        """Contract two arrays, into ``out`` if it is given."""
         x, y = _seen(x, self.left), _seen(y, self.right)
         if self.swapped:
             x, y = y, x
@@ -51,10 +56,12 @@ class Lowering(NamedTuple):
             return np.add.reduce(x * y, self.function)
         if "->" in self.function:
             return np.einsum(self.function, x, y)
+        if out is not None:
+            return getattr(np, self.function)(x, y, out=out)
         z = x.dot(y) if self.function == "dot" else getattr(np, self.function)(x, y)
         return _seen(z, self.result)
 
-    def text(self, bind: Bind) -> str:
+    def text(self, bind: Bind, out: str = "") -> str:
         """The same as code."""
         x, y = _text("{0}", self.left), _text("{1}", self.right)
         if self.swapped:
@@ -63,6 +70,8 @@ class Lowering(NamedTuple):
             return f"{bind(np.add.reduce, 'add_up')}({x} * {y}, {self.function})"
         if "->" in self.function:
             return f"{bind(np.einsum, 'einsum')}({self.function!r}, {x}, {y})"
+        if out:
+            return f"{bind(getattr(np, self.function), self.function)}({x}, {y}, out={out})"
         if self.function == "dot":
             return _text(f"{x}.dot({y})", self.result)
         return _text(f"{bind(getattr(np, self.function), self.function)}({x}, {y})", self.result)
@@ -205,14 +214,3 @@ def _(op: Contract) -> Callable[..., Any]:
 def _(op: Contract, bind: Bind, *types: ArrayType) -> str:
     x, y = types
     return lowered(op, x.shape, y.shape, x.dtype.kind).text(bind)
-
-
-def as_matmul(op: Contract) -> tuple[str, str] | None:
-    """The transposes, ``.T`` or nothing, with which matmul contracts two matrices, if it does."""
-    left, right, result = op.labels
-    inner = "".join([i for i in left if i not in result])
-    if len(result) != 2 or len(inner) != 1:
-        return None
-    named = f"{left},{right}".translate(str.maketrans(result + inner, "ijk"))
-    turns = {"ik,kj": ("", ""), "ki,kj": (".T", ""), "ik,jk": ("", ".T"), "ki,jk": (".T", ".T")}
-    return turns.get(named)

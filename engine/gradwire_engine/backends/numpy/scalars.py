@@ -78,6 +78,11 @@ class Scalars:
         """The type of a slot."""
         return self._tape.instructions[slot].type
 
+    def operand_types(self, slot: int) -> list[Any]:
+        """The types of the operands of a slot."""
+        made = self._tape.instructions
+        return [made[a].type for a in made[slot].args]
+
     def constant(self, slot: int, value: Any) -> Any:
         """A constant in the form that the slot has."""
         return float(value) if self._is_float(slot) else value
