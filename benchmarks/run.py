@@ -15,6 +15,7 @@ NAMES = (
     "loops",
     "matrices",
     "networks",
+    "parameters",
     "sparsity",
     "solving",
     "tapes",
