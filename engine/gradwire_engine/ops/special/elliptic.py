@@ -1,13 +1,15 @@
 """Elliptic integrals, Carlson's and Legendre's, and the arithmetic-geometric mean.
 
 All derivatives are algebraic integrals over the half line, whose integrands keep their sign; these
-are closed under differentiation, so one quadrature serves all functions to all orders.
-Source: DLMF 19.16, 19.18, 19.25.
+are closed under differentiation. First ones are Carlson's integrals again, or sums of these; for
+all orders, and where such a sum cancels, there is a quadrature.
+Source: DLMF 19.16, 19.18, 19.20, 19.25.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.ops.base import Cotangents, register
@@ -19,10 +21,12 @@ from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
-#: Step of the quadrature in ln t, and how far beyond the operands a tail is nothing.
-_STEP, _TAIL = 0.4, 80.0
+#: Step of the quadrature in ln t, and the exponent beyond which a tail is nothing.
+_STEP, _NEGLIGIBLE = 0.4, 40.0
 #: Values of the integrand that are held at a time, if more than one node's.
 _BLOCK = 1 << 14
+#: Share by which operands differ for sums in which their integrals are subtracted.
+_APART = 1e-3
 
 
 @register("algebraic_integral", public=False)
@@ -37,30 +41,44 @@ class AlgebraicIntegral(Special):
     flops_per_element = 10_000
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Trapezoidal in ``ln t``, in double precision: exact, as all is analytic for |arg t| < π.
-
-        Source: Trefethen and Weideman, "The exponentially convergent trapezoidal rule" (2014).
-        """
+        """By Carlson's integrals where these do, in double precision; else by quadrature."""
         xs = xp.broadcast_arrays(*[x.astype("float64") for x in operands])
         valid = math.prod([(x >= 0) & (x < math.inf) for x in xs]).astype(bool)
         at_zero = sum([p * (x == 0) for p, x in zip(self.powers, xs, strict=True)])
-        xs = [xp.where(valid, x, 1) for x in xs]
+        finite = valid & (at_zero < self.rise + 1)
+        xs = [xp.where(finite, x, 1).reshape(-1) for x in xs]
+        found = _by_carlsons(xp, self.powers, self.rise, xs)
+        if found is None:
+            found = self._integral(xp, xs)
+        else:
+            (places,) = xp.nonzero(~xp.isfinite(found))
+            if len(places):
+                found[places] = self._integral(xp, [x[places] for x in xs])
+        total = xp.where(finite, found.reshape(valid.shape), math.inf)
+        return xp.where(valid, total, math.nan).astype(operands[0].dtype)
+
+    def _integral(self, xp: Any, xs: Sequence[Any]) -> Any:
+        """Trapezoidal in ``ln t``: exact, as all is analytic for |arg t| < π.
+
+        Source: Trefethen and Weideman, "The exponentially convergent trapezoidal rule" (2014).
+        """
         logs = [xp.log(x) for x in xs]
         stacked = xp.stack([xp.where(x > 0, ln, 0) for x, ln in zip(xs, logs, strict=True)])
-        first = xp.min(stacked, axis=0, initial=0.0) - _TAIL
-        last = xp.max(stacked, axis=0, initial=0.0) + _TAIL
+        at_zero = sum([p * (x == 0) for p, x in zip(self.powers, xs, strict=True)])
+        rise, fall = self.rise + 1 - at_zero, sum(self.powers) - self.rise - 1
+        first = xp.min(stacked, axis=0, initial=0.0) - _NEGLIGIBLE / rise
+        last = xp.max(stacked, axis=0, initial=0.0) + _NEGLIGIBLE / fall
         count = math.ceil(float(xp.max(last - first, initial=0.0)) / _STEP)
         total = xp.zeros(xp.shape(first))
         block = max(1, _BLOCK // max(1, total.size))
         for start in range(0, count, block):
             s = _STEP * xp.arange(start, min(start + block, count))
-            s = first + s.reshape(-1, *[1] * total.ndim)
+            s = first + s.reshape(-1, 1)
             exponent = (self.rise + 1) * s
             for p, ln in zip(self.powers, logs, strict=True):
                 exponent = exponent - p * xp.logaddexp(s, ln)
             total = total + xp.sum(xp.exp(exponent), axis=0)
-        total = xp.where(at_zero < self.rise + 1, total * _STEP, math.inf)
-        return xp.where(valid, total, math.nan).astype(operands[0].dtype)
+        return total * _STEP
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``xⱼ_bar = -z_bar pⱼ`` times the integral of one power more of ``t + xⱼ``."""
@@ -69,6 +87,50 @@ class AlgebraicIntegral(Special):
             powers = (*self.powers[:j], p + 1, *self.powers[j + 1 :])
             bars.append(z_bar * (AlgebraicIntegral(powers, self.rise)(*operands) * -p))
         return bars
+
+
+def _by_carlsons(xp: Any, powers: Sequence[float], rise: int, xs: Sequence[Any]) -> Any:
+    """The integral by ``R_F``, ``R_D`` and ``R_J``, NaN where these cancel; None if it is none.
+
+    Of seven halves by partial fractions, or by Euler's theorem, as it is homogeneous.
+    Source: DLMF 19.16, 19.18.11, 19.21.
+    """
+    carlsons: list[Any] = [getattr(xp.special, f"ellipr{letter}", None) for letter in "fdj"]
+    halves = [round(2 * p) for p in powers]
+    total, largest = sum(halves) - 2 * rise, max(range(len(halves)), key=halves.__getitem__)
+    if None in carlsons or rise > 1 or total > 7 or (rise and total > 3):
+        return None
+    first, second, third = carlsons
+    x, below = xs[largest], _raised(powers, largest, -1)
+    if rise:  # t / (t + x) is 1 - x / (t + x)
+        whole = _by_carlsons(xp, powers, 0, xs)
+        return _by_carlsons(xp, below, 0, xs) - xp.where(x > 0, x * whole, 0)
+    if total == 3:
+        return 2 * first(*_repeated(xs, halves))
+    if total == 5:
+        taken = min(halves[largest], 3)
+        halves[largest] -= taken
+        return (second if taken == 3 else third)(*_repeated(xs, halves), x) * (2 / 3)
+    for j, y in enumerate(xs):
+        if halves[j] > 1 and j != largest:
+            less = _by_carlsons(xp, _raised(powers, j, -1), 0, xs)
+            less = less - _by_carlsons(xp, below, 0, xs)
+            near = xp.abs(y - x) < _APART * xp.maximum(y, x)
+            return less / xp.where(near, math.nan, y - x)
+    weighted = _by_carlsons(xp, below, 0, xs) * (sum(below) - 1)
+    for j, y in enumerate(xs):
+        if j != largest:
+            part = _by_carlsons(xp, _raised(below, j, 1), 0, xs) * y * below[j]
+            weighted = weighted - xp.where(y > 0, part, 0)
+    return weighted / (below[largest] * x)
+
+
+def _raised(powers: Sequence[float], j: int, by: int) -> list[float]:
+    return [p + by * (i == j) for i, p in enumerate(powers)]
+
+
+def _repeated(xs: Sequence[Any], counts: Sequence[int]) -> list[Any]:
+    return [x for x, count in zip(xs, counts, strict=True) for _ in range(count)]
 
 
 class Carlson(Special):
