@@ -10,7 +10,7 @@ integration" (1974); of the problem: Moore, "Algorithm AS 187" (1982), and Boik 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, register
@@ -84,9 +84,7 @@ class GammaIncInA(SpecialBinary):
             (summed & (x >= a + 1), _fraction_in_a),
             (~summed, self._integral),
         ):
-            (places,) = xp.nonzero(chosen)
-            for start in range(0, len(places), _PIECE):
-                piece = places[start : start + _PIECE]
+            for piece in pieces(xp, chosen, a):
                 found[piece] = rule(xp, a[piece], x[piece])
         shaped = found.reshape(valid.shape)
         return xp.where(valid, shaped, math.nan).astype(operands[0].dtype)
@@ -189,10 +187,31 @@ class BetaIncInAB(Special):
     flops_per_element = 10_000
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """In double precision; the integral up to ``x`` below the mean, else that beyond it."""
-        a, b, x = operands
+        """In double precision: a continued fraction if ``m + n`` is 1, else integrals."""
+        a, b, x = xp.broadcast_arrays(*operands)
         valid = (a > 0) & (a < math.inf) & (b > 0) & (b < math.inf) & (x >= 0) & (x <= 1)
-        a, b, x = (xp.where(valid, v, 0.5).astype("float64") for v in operands)
+        a, b, x = (xp.where(valid, v, 0.5).astype("float64").reshape(-1) for v in (a, b, x))
+        found = xp.zeros(a.shape)
+        simple = xp.maximum(a, b) <= (_SUMMED if self.m + self.n == 1 else 0)
+        left = x * (a + b + 2) < a + 1
+        for chosen, rule in (
+            (simple & left, self._fraction),
+            (simple & ~left, self._mirrored_fraction),
+            (~simple, self._integral),
+        ):
+            for piece in pieces(xp, chosen, a + b):
+                found[piece] = rule(xp, a[piece], b[piece], x[piece])
+        shaped = found.reshape(valid.shape)
+        return xp.where(valid, shaped, math.nan).astype(operands[0].dtype)
+
+    def _fraction(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
+        return _fraction_in_ab(xp, a, b, x, 1 - x, in_a=self.m == 1)
+
+    def _mirrored_fraction(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
+        return -_fraction_in_ab(xp, b, a, 1 - x, x, in_a=self.m == 0)
+
+    def _integral(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
+        """The integral up to ``x`` below the mean, else that beyond it."""
         slopes = _beta_slopes(self.m, self.n, xp.special.polygamma, a, b)
         lower = xp.log(x) <= -slopes[1, 0] if self.m else xp.log1p(-x) >= -slopes[0, 1]
         # u = x exp(-w) below, where u = t, and above, where u = 1 - t.
@@ -211,8 +230,7 @@ class BetaIncInAB(Special):
         gain = xp.maximum(q - 1, 0) * -xp.log(rest)
         fall = 2 * p + 2 + xp.abs(q - 1) * ends / rest
         total = half_line(xp, integrand, 1 / fall, (1 + gain / _NEGLIGIBLE) / p)
-        signed = xp.where(lower, total, -total)
-        return xp.where(valid, signed, math.nan).astype(operands[0].dtype)
+        return xp.where(lower, total, -total)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` and ``b_bar`` by the next derivatives, ``x_bar`` by the density's."""
@@ -228,6 +246,47 @@ class BetaIncInAB(Special):
             z_bar * BetaIncInAB(self.m, self.n + 1)(a, b, x),
             z_bar * density,
         )
+
+
+def _fraction_in_ab(xp: Any, a: Any, b: Any, x: Any, rest: Any, *, in_a: bool) -> Any:
+    """A slope of the even part of the continued fraction for ``I``, ``x < (a + 1) / (a + b + 2)``.
+
+    Source: DLMF 8.17.22; DiDonato and Morris, "Algorithm 708" (1992), (9). The number of terms
+    grows as the square root of the parameters.
+    """
+    count = math.ceil(8 + 1.6 * math.sqrt(float(xp.max(xp.maximum(a, b)))))
+    lean, turn = a * rest - b * x + 1, rest if in_a else -x
+    below, slope, above, above_slope = 1.0, 0.0, 0.0, 0.0
+    for m in range(count, -1, -1):
+        c, d = a + abs(2 * m - 1), a + (2 * m + 1)
+        fall, tilt = (b - m) * (m * x / c), lean + m * (2 - x)
+        part = above / below
+        part_slope = (above_slope - part * slope) / below
+        below = m + fall + (a + m) * tilt / d + part
+        if in_a:
+            slope = (tilt * ((m + 1) / d) + (a + m) * turn) / d - fall / c + part_slope
+        else:
+            slope = (a + m) * turn / d + m * x / c + part_slope
+        n, total = a + (m - 1), a + b + (m - 1)
+        share = n * m * (x / c) ** 2
+        above = share * total * (b - m)
+        if in_a:
+            above_slope = share * (b - m) * (1 - total * (2 / c - 1 / n))
+        else:
+            above_slope = share * (total + b - m)
+    psi = xp.special.digamma
+    turn = psi(a + b) - (psi(a) - xp.log(x) if in_a else psi(b) - xp.log(rest))
+    density = xp.exp(a * xp.log(x) + b * xp.log(rest) - xp.special.betaln(a, b))
+    return xp.where((x > 0) & (rest > 0), density / below * (turn - slope / below), 0)
+
+
+def pieces(xp: Any, chosen: Any, size: Any) -> Iterator[Any]:
+    """Places of the ``chosen`` elements, some at a time, those of like size together."""
+    (places,) = xp.nonzero(chosen)
+    if len(places) > _PIECE:
+        places = places[xp.argsort(size[places])]
+    for start in range(0, len(places), _PIECE):
+        yield places[start : start + _PIECE]
 
 
 Slopes = dict[tuple[int, int], Any]
