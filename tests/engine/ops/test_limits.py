@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,6 +70,21 @@ def test_derivatives_where_a_factor_vanishes(ask, text, function, x):
     np.testing.assert_allclose(found["hessian"]["x"]["x"], float(curvature), 1e-9, 1e-9)
 
 
+#: Probabilities by integrals of densities; outside the domain of ``x`` they have none.
+PROBABILITIES = "betainc(A, 3.0, x) betaincc(2.0, A, x) tf.math.betainc(A, A, x) gammainc(A, x)"
+PROBABILITIES += " gammaincc(A, x) chdtr(A, x) chdtrc(A, x) fdtr(A, 3.0, x) fdtrc(2.0, A, x)"
+PROBABILITIES += " gdtr(1.0, A, x) pdtr(A, x) bdtr(A, 3, x) nbdtr(1, A, x)"
+
+
+@pytest.mark.parametrize("text", re.findall(r"[\w.]+\(.*?\)", PROBABILITIES))
+def test_slopes_outside_a_domain_are_none(ask, text):
+    for a in ("1.0", "2.0", "-0.5"):
+        one = text.replace("A", a)
+        x = np.array([-np.inf, -1.0, 0.5, 2.0, np.inf])
+        value, slope = ask.value(one, {"x": x}), ask.gradients(f"sum({one})", {"x": x})["x"]
+        assert np.isnan(slope[np.isnan(value)]).all(), (one, value, slope)
+
+
 def test_an_infinite_side_alone_decides_on_the_hypotenuse(ask):
     given = {"x": np.array([np.inf, -np.inf, 3.0, 0.0]), "y": np.array([1.0, 2.0, np.inf, 0.0])}
     in_x, in_y = ask.gradients("sum(hypot(x, y))", given, sources=["x", "y"])
@@ -86,3 +102,78 @@ def test_eigenvalues_of_what_is_not_a_number_are_none(ask):
     a = np.array([[[np.nan, 0.0], [0.5, 1.0]], [[2.0, np.nan], [0.0, 1.0]]])
     for text in ("eigvalsh(a)", "eigh(a)[0]"):  # which read the lower triangle alone
         np.testing.assert_allclose(ask.value(text, {"a": a}), np.array([[np.nan, np.nan], [1, 2]]))
+
+
+#: Logarithms of sums of exponentials, by the weights of the exponentials.
+TOTALS = {
+    "logsumexp(x)": [1, 1, 1],
+    "logsumexp(x, b=[2.0, 3.0, 4.0])": [2, 3, 4],
+    "logsumexp(x, b=[2.0, 0.0, 4.0])": [2, 0, 4],
+    "logsumexp(x, return_sign=True)[0]": [1, 1, 1],
+    "jax.nn.logsumexp(x, where=[True, False, True])": [1, 0, 1],
+    "torch.logsumexp(x[None], 1)[0]": [1, 1, 1],
+    "cumlogsumexp(x)[-1]": [1, 1, 1],
+    "cumlogsumexp(x)[1]": [1, 1, 0],
+    "jax.lax.cumlogsumexp(x, reverse=True)[1]": [0, 1, 1],
+    "tf.math.cumulative_logsumexp(x, exclusive=True)[2]": [1, 1, 0],
+    "logaddexp(logaddexp(x[0], x[1]), x[2])": [1, 1, 1],
+    "logaddexp2(x[0] / log(2), x[1] / log(2)) * log(2)": [1, 1, 0],
+}
+ENDS = [[1, np.inf, 2], [1, 2, -np.inf], [np.inf, 1, -np.inf], [-np.inf, 2, np.inf]]
+ENDS += [[np.inf, np.inf, 2], [np.inf, -np.inf, np.inf], [-np.inf, -np.inf, -np.inf]]
+
+
+def shares(x: Any, weights: Any) -> Any:
+    """Each exponential's share in the sum, with large numbers for infinities; none of nothing."""
+    exponents = np.clip(np.where(weights, x, -np.inf), -1e4, 1e4)
+    powers = weights * np.exp(exponents - exponents.max())
+    return powers / powers.sum() if exponents.max() > -1e4 else np.zeros(3)
+
+
+@pytest.mark.parametrize("text", TOTALS)
+def test_infinite_exponents_have_all_of_a_sum(ask, text):
+    weights = np.array(TOTALS[text])
+    for x in map(np.array, ENDS):
+        if "logaddexp(" in text and (x == np.inf).sum() > 1:
+            continue  # each sum is shared by itself
+        found = ask.answer(text, {"x": x}, kind="hessian").derivatives
+        p = shares(x, weights)
+        with np.errstate(divide="ignore"):
+            total = np.log(weights[weights > 0] @ np.exp(x[weights > 0]))
+        np.testing.assert_allclose(ask.value(text, {"x": x}), total, err_msg=f"{x}")
+        np.testing.assert_allclose(found["gradients"]["x"], p, atol=1e-15, err_msg=f"{x}")
+        curved = np.diag(p) - np.outer(p, p)
+        np.testing.assert_allclose(found["hessian"]["x"]["x"], curved, atol=1e-15, err_msg=f"{x}")
+
+
+@pytest.mark.parametrize("size", [3, 3000])
+def test_classes_at_infinity_are_certain(ask, size):
+    x = np.resize([1.0, np.inf, 2.0], size)
+    certain = (x == np.inf) / (x == np.inf).sum()
+    for name in ("softmax", "jax.nn.softmax"):
+        np.testing.assert_allclose(ask.value(f"{name}(x)", {"x": x}), certain)
+    with np.errstate(divide="ignore"):
+        logs = np.log(certain)
+    np.testing.assert_allclose(ask.value("log_softmax(x)", {"x": x}), logs)
+    slope = ask.gradients("log_softmax(x)[0]", {"x": x})["x"]
+    np.testing.assert_allclose(slope, np.eye(1, size)[0] - certain, atol=1e-15)
+    assert np.isnan(ask.value("softmax(x)", {"x": np.full(size, -np.inf)})).all()
+
+
+@pytest.mark.parametrize("mask", ["m", "where(m, 0.0, -inf)"])
+def test_queries_that_see_nothing_do_not_move_others(ask, mask):
+    draws = np.random.default_rng(3).normal(size=(4, 2, 2))
+    given = dict(zip("qkvw", draws, strict=True)) | {"m": np.array([[True, True], [False, False]])}
+    text = f"sum(w * scaled_dot_product_attention(q, k, v, {mask}))"
+    rows = "sum(w[0] * scaled_dot_product_attention(q[:1], k, v))"
+    for kind, key in (("gradient", "gradients"), ("hessian", "hessian")):
+        found, expected = (
+            ask.answer(t, given, kind=kind, sources=["q", "k", "v"]) for t in (text, rows)
+        )
+        if kind == "gradient":
+            for x, y in zip(found.gradients, expected.gradients, strict=True):
+                np.testing.assert_allclose(x, y, atol=1e-14)
+        else:
+            for a, b in zip(found.derivatives[key], expected.derivatives[key], strict=True):
+                for x, y in zip(a, b, strict=True):
+                    np.testing.assert_allclose(x, y, atol=1e-14)

@@ -10,6 +10,7 @@ import cupy
 from gradwire_engine.backends.cupy.requirements import require
 
 __all__ = [
+    "excess",
     "floor_divide",
     "fmod",
     "frexp",
@@ -109,6 +110,11 @@ def logaddexp2(x: Any, y: Any) -> Any:
     """``log2(2^x + 2^y)``."""
     largest, apart = cupy.maximum(x, y), cupy.where(x == y, 0, abs(x - y))
     return largest + (cupy.log1p(cupy.exp2(-apart)) / math.log(2)).astype(largest.dtype)
+
+
+def excess(x: Any, y: Any) -> Any:
+    """``x - y``, and 0 where both are ``inf``."""
+    return cupy.where((x == math.inf) & (y == math.inf), 0, x - y).astype(x.dtype)
 
 
 def sinc(x: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
@@ -21,7 +22,7 @@ from gradwire_engine.ops.linalg.contraction import Contract, contract
 from gradwire_engine.ops.linalg.determinants import LogAbsDet, SLogDet
 from gradwire_engine.ops.patterns import Span
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply
-from gradwire_engine.ops.pointwise.comparison import IsFinite
+from gradwire_engine.ops.pointwise.comparison import NotEqual
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin
 from gradwire_engine.ops.reductions.normalized import Shift
@@ -39,13 +40,14 @@ _MOST_VIEWS = 4
 
 
 def _shift(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """The largest where it is finite: a kernel goes on with it."""
+    """The largest, or 0: a kernel goes on with it."""
     assert isinstance(op, Shift)
     (x,) = args
     if not op.axes or not values.size(x):
         return None
     top: Expression = (Max(op.axes), [x])
-    return Where(), [(IsFinite(), [top]), top, constant(0, values.dtype(x))]
+    dtype = values.dtype(x)
+    return Where(), [(NotEqual(), [top, constant(-math.inf, dtype)]), top, constant(0, dtype)]
 
 
 def _by_columns(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:

@@ -38,6 +38,7 @@ from gradwire_engine.ops.pointwise.arithmetic import (
     Absolute,
     Add,
     Divide,
+    Excess,
     Multiply,
     Negative,
     Power,
@@ -233,7 +234,7 @@ def _softmax(op: Op, args: Sequence[int], values: ValueTable) -> Expression | No
     if not op.axes or not math.prod(shape):
         return None
     row = Reshape(with_ones(shape, op.axes))
-    powers: Expression = (Exp(), [(Subtract(), [x, (row, [(Max(op.axes), [x])])])])
+    powers: Expression = (Exp(), [(Excess(), [x, (row, [(Max(op.axes), [x])])])])
     return Divide(), [powers, (row, [(Sum(op.axes), [powers])])]
 
 

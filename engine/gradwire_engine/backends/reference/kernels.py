@@ -14,6 +14,7 @@ __all__ = [
     "accumulate",
     "congruence",
     "coo_product",
+    "excess",
     "expm",
     "extreme",
     "random_words",
@@ -41,6 +42,12 @@ def extreme(ufunc: Any, x: Any, axes: tuple[int, ...], **initial: Any) -> Any:
     if axes == (1,) and x.ndim == 2 and x.shape[1] <= _SHORT_ROW and x.shape[0] >= _MANY_ROWS:
         x, axes = x.T.copy(), (0,)
     return ufunc.reduce(x, axis=axes, **initial)
+
+
+def excess(x: Any, y: Any) -> Any:
+    """``x - y``, and 0 where both are ``inf``; ``y`` has fewer elements, and is looked at first."""
+    z, infinite = x - y, y == np.inf
+    return np.where(infinite & (x == y), 0, z)[()] if infinite.any() else z
 
 
 def accumulate(ufunc: Any, x: Any, axis: int) -> Any:

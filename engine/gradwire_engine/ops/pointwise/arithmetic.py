@@ -41,6 +41,16 @@ class Subtract(Binary):
         return -z_bar if number else z_bar
 
 
+@register("excess", public=False)
+class Excess(Subtract):
+    """How far one exponent is above another: ``z = x - y``, and 0 where both are ``inf``."""
+
+    template = ""
+    ufunc = "excess"
+    scalar = "0.0 if {0} == {1} and {0} > 0.0 else {0} - {1}"
+    kinds = "f"
+
+
 @register("multiply", "mul")
 class Multiply(Binary):
     """Product: ``z = x y``."""

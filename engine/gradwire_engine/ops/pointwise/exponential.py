@@ -13,6 +13,7 @@ from gradwire_engine.ops.elementwise import (
     SpecialBinary,
     conj,
 )
+from gradwire_engine.ops.pointwise.arithmetic import Excess
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, NotEqual
 from gradwire_engine.ops.pointwise.selection import Where, zero_unless
 from gradwire_engine.ops.promotion import inexact_promoted
@@ -127,7 +128,7 @@ class Cbrt(RealUnary):
 class LogAddExp(RealBinary):
     """Logarithm of a sum of exponentials: ``z = ln(e**x + e**y)``.
 
-    Convention: derivatives 0 where both are ``-inf``.
+    Convention: derivatives 0 where both are ``-inf``; equal where both are ``inf``.
     """
 
     ufunc = "logaddexp"
@@ -150,14 +151,14 @@ class LogAddExp(RealBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar sigmoid(x - y)``, ``y_bar = z_bar sigmoid(y - x)``."""
         x, y = operands
-        return _shares(z_bar, z, x - y)
+        return _shares(z_bar, z, Excess()(x, y))
 
 
 @register("logaddexp2")
 class LogAddExp2(RealBinary):
     """Binary logarithm of a sum of powers of two: ``z = log2(2**x + 2**y)``.
 
-    Convention: derivatives 0 where both are ``-inf``.
+    Convention: derivatives 0 where both are ``-inf``; equal where both are ``inf``.
     """
 
     ufunc = "logaddexp2"
@@ -166,7 +167,7 @@ class LogAddExp2(RealBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar sigmoid((x - y) ln 2)``, ``y_bar = z_bar sigmoid((y - x) ln 2)``."""
         x, y = operands
-        return _shares(z_bar, z, (x - y) * LN_2)
+        return _shares(z_bar, z, Excess()(x, y) * LN_2)
 
 
 def _shares(z_bar: Var, z: Var, difference: Var) -> Cotangents:

@@ -43,7 +43,8 @@ class Normalized(Op):
 class Softmax(Normalized):
     """Exponentials normalised to sum 1 over ``axis``: ``z = exp(x) / sum exp(x)``.
 
-    Convention: where ``x`` is ``-inf`` among finite ones, ``z`` and its derivatives are 0.
+    Convention: where ``x`` is ``-inf`` among others, ``z`` and its derivatives are 0.  Infinities
+    are taken for equal numbers that are beyond all others; NaN where all are ``-inf``.
     """
 
     workspace = 2.0
@@ -52,7 +53,8 @@ class Softmax(Normalized):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Shift by the maximum, so that nothing overflows."""
         (x,) = operands
-        z = xp.exp(x - xp.max(x, axis=self.axes, keepdims=True, initial=-math.inf))
+        top = xp.max(x, axis=self.axes, keepdims=True, initial=-math.inf)
+        z = xp.exp(xp.excess(x, top))
         return z / xp.sum(z, axis=self.axes, keepdims=True)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -63,7 +65,7 @@ class Softmax(Normalized):
 
 @register("shift", public=False)
 class Shift(Reduction):
-    """The shift of exponents so that none overflows: the largest, 0 if it is not finite.
+    """The shift of exponents so that none overflows: the largest, 0 if that is ``-inf``.
 
     Nothing depends on it that is raised by as much afterwards, so it has no derivative.
     """
@@ -77,9 +79,9 @@ class Shift(Reduction):
         return super().infer(_real(types[0], "an exponent"))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """The largest, of none ``-inf``, where it is finite."""
+        """The largest, of none ``-inf``."""
         top = xp.extreme(xp.maximum, operands[0], self.axes, initial=-math.inf)
-        return xp.where(xp.isfinite(top), top, 0)[()]
+        return xp.where(top == -math.inf, 0, top)[()]
 
 
 @register("log_total", public=False)

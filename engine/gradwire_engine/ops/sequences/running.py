@@ -12,11 +12,12 @@ from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.axes import axis_of
 from gradwire_engine.ops.base import Cotangents, Op, Static, register
 from gradwire_engine.ops.batching import along_axes
+from gradwire_engine.ops.pointwise.arithmetic import Excess
 from gradwire_engine.ops.pointwise.comparison import NotEqual
-from gradwire_engine.ops.pointwise.exponential import Exp
-from gradwire_engine.ops.pointwise.selection import zero_unless
+from gradwire_engine.ops.pointwise.exponential import Exp, Log
+from gradwire_engine.ops.pointwise.selection import Maximum, zero_unless
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.ops.sequences.cumulative import backwards
+from gradwire_engine.ops.sequences.cumulative import CumSum, backwards
 from gradwire_engine.tape import FLOATING, ArrayType, Type
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _operand(x: Var, axis: Any, op: str) -> tuple[Var, int]:
 class CumLogSumExp(Op):
     """Logarithm of a running sum of exponentials: ``z_i = ln sum_{j<=i} exp(x_j)``, no overflow.
 
-    Convention: derivatives 0 where all up to there are ``-inf``.
+    Convention: derivatives 0 where all up to there are ``-inf``; infinities have equal shares.
     """
 
     axis: int
@@ -114,8 +115,15 @@ class CumLogSumExp(Op):
         finite = NotEqual()(z, z.builder.scalar(-math.inf, z.dtype))
         first = sliced(z, self.axis, 0, 1)
         earlier = Concatenate(self.axis)(first, sliced(z, self.axis, 0, length - 1))
-        share = backwards(zero_unless(finite, Exp()(earlier - z)), z_bar, self.axis)
-        return (zero_unless(finite, Exp()(x - z)) * share,)
+        # Infinities up to each element share: their number counts as its logarithm.
+        infinite = z.builder.cast(x.equals(math.inf), x.dtype)
+        number = Log()(Maximum()(CumSum(self.axis)(infinite), z.builder.scalar(1, x.dtype)))
+        fewer = Concatenate(self.axis)(
+            sliced(number, self.axis, 0, 1), sliced(number, self.axis, 0, length - 1)
+        )
+        gap, own = Excess()(earlier, z) + (fewer - number), Excess()(x, z) - number
+        share = backwards(zero_unless(finite, Exp()(gap)), z_bar, self.axis)
+        return (zero_unless(finite, Exp()(own)) * share,)
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Two exponentials and a logarithm per element."""

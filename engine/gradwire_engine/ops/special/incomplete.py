@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
+from gradwire_engine.ops.pointwise.comparison import IsNan
 from gradwire_engine.ops.pointwise.exponential import Log, Log1p
+from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.beta import BetaLn
 from gradwire_engine.ops.special.gamma import GammaLn, polygamma_of
 from gradwire_engine.ops.special.powers import powers
@@ -110,11 +112,17 @@ class GammaIncInA(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` by the next derivative, ``x_bar`` by the density's."""
         a, x = operands
-        density = powers(-x - GammaLn()(a), x, a - 1)
+        density = powers(-x - GammaLn()(a), x, a - 1) * _where_defined(z)
         if self.n:
             slopes = [-polygamma_of(k, a) for k in range(self.n)]
             density = density * _powers(self.n, [Log()(x) + slopes[0], *slopes[1:]])
         return z_bar * GammaIncInA(self.n + 1)(a, x), z_bar * density
+
+
+def _where_defined(z: Var) -> Var:
+    """1, and NaN where ``z`` is: a density's formula has values outside the domain, too."""
+    b = z.builder
+    return Where()(IsNan()(z), b.scalar(math.nan, z.dtype), b.scalar(1, z.dtype))
 
 
 def _series_in_a(xp: Any, a: Any, x: Any) -> Any:
@@ -235,7 +243,7 @@ class BetaIncInAB(Special):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` and ``b_bar`` by the next derivatives, ``x_bar`` by the density's."""
         a, b, x = operands
-        density = powers(-BetaLn()(a, b), x, a - 1, -x, b - 1)
+        density = powers(-BetaLn()(a, b), x, a - 1, -x, b - 1) * _where_defined(z)
         if self.m + self.n:
             slopes = _beta_slopes(self.m, self.n, polygamma_of, a, b)
             density = density * _mixed_powers(

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from gradwire_engine.ops.base import Cotangents
+from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.ops.pointwise.exponential import Exp, XLogY
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.rules import RULES, by_formula
@@ -21,7 +22,7 @@ _LOGARITHMS = ((XLogY, 0), (XLog1pY, 2))
 def powers(r: Var, *factors: Var) -> Var:
     """``exp(r) xᵃ (1 + u)ᵇ`` of the factors ``x, a, u, b``, with slopes also where a base is 0.
 
-    Where ``x`` is infinite, ``r`` is taken to outweigh it.
+    Where ``x`` is infinite and ``r`` is ``-inf``, ``r`` outweighs it: densities fall like these.
     """
     return by_formula("powers", _powers, r, *factors)
 
@@ -30,7 +31,10 @@ def _powers(r: Var, *factors: Var) -> Var:
     total = r
     for logarithm, i in _LOGARITHMS[: len(factors) // 2]:
         total = total + logarithm()(factors[i + 1], factors[i])
-    return Exp()(Where()(factors[0].equals(math.inf), r, total) if factors else r)
+    if not factors:
+        return Exp()(r)
+    falls = LogicalAnd()(factors[0].equals(math.inf), r.equals(-math.inf))
+    return Exp()(Where()(falls, r, total))
 
 
 def _of_powers(z_bar: Var, z: Var, r: Var, *factors: Var) -> Cotangents:
