@@ -20,6 +20,7 @@ import math
 import os
 import re
 import shlex
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -108,7 +109,8 @@ def seen(tree: Path, command: list[str], module: str, file: str) -> Seen:
         options = f"--cov --cov-context=test --cov-report= --cov-config={rc} --maxfail=0 {file}"
         _, out = run(tree, [*command, *options.split()], COVERAGE_FILE=f"{folder}/data")
         for part in Path(folder).glob("data*"):
-            with contextlib.suppress(CoverageException):  # of a process that was killed
+            # Of a process that was killed, or still writes.
+            with contextlib.suppress(CoverageException, sqlite3.Error):
                 (data := CoverageData(str(part))).read()
                 for line, contexts in data.contexts_by_lineno(str(tree / module)).items():
                     tests = {x.rpartition("|")[0] for x in contexts if x.endswith("|run")}
