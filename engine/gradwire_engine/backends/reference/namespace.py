@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
-import scipy.special
 
 from gradwire_engine.backends.reference import indexing, kernels
+from gradwire_engine.backends.reference.special import SPECIAL
 
 #: NumPy's names of the vector instructions with which float64 tangents are quick.
 _VECTORS = frozenset(("AVX512_SKX", "X86_V4"))
@@ -18,7 +18,7 @@ _VECTORS = frozenset(("AVX512_SKX", "X86_V4"))
 
 def _namespace() -> Any:
     names = {name: getattr(np, name) for name in np.__all__ if hasattr(np, name)}
-    beside = {"special": scipy.special, "scipy_linalg": scipy.linalg, "sparse": scipy.sparse}
+    beside = {"special": SPECIAL, "scipy_linalg": scipy.linalg, "sparse": scipy.sparse}
     return SimpleNamespace(**{**names, **beside, **_ours(), "quick": _quick()})
 
 

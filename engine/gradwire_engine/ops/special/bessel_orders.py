@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary
-from gradwire_engine.ops.pointwise.selection import Sign
+from gradwire_engine.ops.pointwise.arithmetic import Absolute
+from gradwire_engine.ops.pointwise.comparison import LogicalOr
+from gradwire_engine.ops.pointwise.selection import Sign, Where
 from gradwire_engine.ops.special.incomplete import half_line
 from gradwire_engine.ops.special.tails import modified_bessel
 
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 
 #: Exponent beyond which a tail is nothing; how far an algebraic tail must be followed.
 _NEGLIGIBLE, _FAR = 45.0, 1e16
+#: Up to here peaks of integrands of ``K_v`` overflow.
+_TINY = 1e-290
+#: Below, slopes by the order less 1 have fewer than 14 digits.
+_SMALL = 1e-2
 
 
 class InOrder(SpecialBinary, ABC):
@@ -61,6 +67,13 @@ def slope(op: SpecialBinary, rule: type[InOrder], z: Var, v: Var, x: Var) -> Var
     """Derivative in ``x`` of ``z = op(v, x)``, a Bessel function that ``rule`` is about."""
     below, above = op(v - 1, x), op(v + 1, x)
     result = (below + above if rule.sign > 0 else below - above) * rule.outer
+    order = v.builder.number(v)
+    if x.dtype.kind == "f" and (order is None or 0 < abs(order) < _SMALL):
+        # Of small orders v - 1 has lost digits.
+        near = v / x * z + above * (2 * rule.outer * rule.sign)
+        large = Absolute()(v).exceeds(_SMALL)
+        at_zero = LogicalOr()(v.equals(0), x.equals(0))
+        result = Where()(LogicalOr()(large, at_zero), result, near)
     if not rule.scale:
         return result
     result = result + (z if rule.scale > 0 else -(Sign()(x) * z))
@@ -245,20 +258,24 @@ def _modified(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
 def _second_modified(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
     """Derivative of ``K_v = ∫ exp(v t - x cosh t + shift) dt / 2`` over the real line.
 
-    Trapezoidal about the peak, in steps of its width.
+    Trapezoidal about the peak, in steps of its width; NaN for ``x < 1e-290``.
     """
+    x = xp.where(x > _TINY, x, math.nan)
     u = xp.abs(v)
     peak, size = xp.arcsinh(u / x), xp.hypot(u, x)
     right = xp.arccosh(1 + _NEGLIGIBLE / size)
     fall = xp.maximum(u, 1e-300)
     slow = xp.maximum(2 * _NEGLIGIBLE / fall, xp.sqrt(4 * _NEGLIGIBLE / fall))
-    left = xp.minimum(xp.arccosh(1 + _NEGLIGIBLE * (size + u) / x**2), slow)
+    growth = math.log(_NEGLIGIBLE) + xp.log(size + u) - 2 * xp.log(x)
+    left = xp.where(growth < 20, xp.arccosh(1 + xp.exp(growth)), growth + math.log(2))
+    left = xp.minimum(left, slow)
     step = 0.2 / (1 + 0.3 * xp.sqrt(size))
     total = xp.zeros(x.shape)
-    for k in range(math.ceil(float(xp.max((left + right) / step, initial=0.0))) + 1):
+    lengths = xp.where(xp.isnan(x), 0, (left + right) / step)
+    for k in range(math.ceil(float(xp.max(lengths, initial=0.0))) + 1):
         t = peak - left + k * step
         value = t**n * xp.exp(u * t - x * xp.cosh(t) + shift)
-        total = total + xp.where(t <= peak + right, value, 0)
+        total = total + xp.where(t > peak + right, 0, value)
     return total * step * 0.5 * (xp.sign(v) if n % 2 else 1)
 
 

@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary
-from gradwire_engine.ops.pointwise.comparison import LessEqual, LogicalAnd
-from gradwire_engine.ops.pointwise.selection import Floor, Where
+from gradwire_engine.ops.pointwise.arithmetic import Absolute
+from gradwire_engine.ops.pointwise.comparison import Less, LessEqual, LogicalAnd, LogicalOr
+from gradwire_engine.ops.pointwise.selection import Floor, Round, Where
 from gradwire_engine.ops.special.gamma import Digamma, DigammaRise, Gamma, RGamma, rgamma_slope
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
+
+
+#: Beyond, reciprocals of gamma functions beside poles overflow.
+_LEFTMOST = -150.0
 
 
 def _is_pole(x: Var) -> Var:
@@ -22,14 +27,18 @@ def _is_pole(x: Var) -> Var:
 def _rise(z: Var, x: Var, m: Var, factor: Var | None = None) -> Var:
     """Derivative in ``x`` of ``z = (x)ₘ``, times ``factor`` if there is one.
 
-    At poles of ``Γ(x)`` it is that of ``Γ(x + m) 1 / Γ(x)``, or of the reflected quotient if
-    ``Γ(x + m)`` has one, too.
+    At poles of ``Γ(x)`` and beside them it is that of ``Γ(x + m) 1 / Γ(x)``; for whole ``m``, where
+    ``Γ(x + m)`` may have one, too, that of the reflected quotient.
     """
-    end = x + m
+    half, end = x.builder.scalar(0.5, x.dtype), x + m
     smooth = Gamma()(end) * rgamma_slope(x)
     smooth = (smooth if factor is None else smooth * factor) + z * Digamma()(end)
-    at_pole = Where()(end.exceeds(0), smooth, -(z * DigammaRise()(1 - end, m)))
-    return Where()(_is_pole(x), at_pole, z * DigammaRise()(x, m))
+    left = Less()(x, half)
+    beside = LogicalAnd()(x.exceeds(_LEFTMOST), Less()(Absolute()(x - Round()(x)), half * 0.5))
+    near = LogicalOr()(_is_pole(x), LogicalAnd()(left, beside))
+    apart = Where()(near, smooth, z * DigammaRise()(x, m))
+    reflected = LogicalAnd()(LogicalAnd()(left, Less()(end, half)), Floor()(m).equals(m))
+    return Where()(reflected, -(z * DigammaRise()(1 - end, m)), apart)
 
 
 @register("poch")

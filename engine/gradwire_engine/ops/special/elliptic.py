@@ -43,6 +43,7 @@ class AlgebraicIntegral(Special):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """By Carlson's integrals where these do, in double precision; else by quadrature."""
         xs = xp.broadcast_arrays(*[x.astype("float64") for x in operands])
+        given = xs
         valid = math.prod([(x >= 0) & (x < math.inf) for x in xs]).astype(bool)
         at_zero = sum([p * (x == 0) for p, x in zip(self.powers, xs, strict=True)])
         finite = valid & (at_zero < self.rise + 1)
@@ -55,7 +56,9 @@ class AlgebraicIntegral(Special):
             if len(places):
                 found[places] = self._integral(xp, [x[places] for x in xs])
         total = xp.where(finite, found.reshape(valid.shape), math.inf)
-        return xp.where(valid, total, math.nan).astype(operands[0].dtype)
+        nothing = math.prod([x >= 0 for x in given]) & (sum([x == math.inf for x in given]) > 0)
+        outside = xp.where(nothing, 0, math.nan)
+        return xp.where(valid, total, outside).astype(operands[0].dtype)
 
     def _integral(self, xp: Any, xs: Sequence[Any]) -> Any:
         """Trapezoidal in ``ln t``: exact, as all is analytic for |arg t| < π.

@@ -12,7 +12,7 @@ from gradwire_engine.ops.pointwise.complex import Complex, Imag, Real, complex_o
 from gradwire_engine.ops.pointwise.exponential import Exp, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.promotion import special_promoted
-from gradwire_engine.ops.special.tails import gaussian
+from gradwire_engine.ops.special.tails import bell, gaussian
 from gradwire_engine.tape import FLOATING
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 
 def _bell(x: Var) -> Var:
     """``2 / sqrt(π) exp(-x²)``, the derivative of erf."""
-    return Exp()(-(x * x)) * TWO_OVER_ROOT_PI
+    return bell(x, -1) * TWO_OVER_ROOT_PI
 
 
 @register("erf")
@@ -155,9 +155,9 @@ class Logit(SpecialUnary):
     ufunc = "special.logit"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar / (x (1 - x))``."""
+        """``x_bar = z_bar (1 / x + 1 / (1 - x))``."""
         (x,) = operands
-        return (z_bar / (x * (1 - x)),)
+        return (z_bar * (1 / x + 1 / (1 - x)),)
 
 
 @register("xlog1py")

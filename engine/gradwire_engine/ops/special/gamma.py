@@ -11,7 +11,7 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary, SpecialUnary, conj
-from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.pointwise.selection import Round, Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
 from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.tape import FLOATING, ArrayType
@@ -50,11 +50,11 @@ class LogGamma(SpecialUnary):
     kinds = "fc"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ψ(x)*``, NaN as ``z``."""
+        """``x_bar = z_bar ψ(x)*``, NaN for real ``x < 0``, as ``z``."""
         (x,) = operands
         slope = conj(Digamma()(x))
         if x.dtype.kind in FLOATING:
-            slope = slope + z * 0
+            slope = Where()(x.builder.scalar(0, x.dtype).exceeds(x), x * math.nan, slope)
         return (z_bar * slope,)
 
 
@@ -86,15 +86,18 @@ class RGamma(SpecialUnary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = -z_bar (z ψ(x))*``; for ``x < 1/2`` by ``z = sin(πx) Γ(1 - x) / π``."""
         (x,) = operands
-        slope = Where()(x.exceeds(0.5), -(z * Digamma()(x)), rgamma_slope(x))
+        one = x.builder.scalar(1, x.dtype)
+        growth = Digamma()(Where()(x.equals(math.inf), one, x))
+        slope = Where()(x.exceeds(0.5), -(z * growth), rgamma_slope(x))
         return (z_bar * conj(slope),)
 
 
 def rgamma_slope(x: Var) -> Var:
     """Derivative of ``1 / Γ(x)`` for ``x < 1/2``, that of ``sin(πx) Γ(1 - x) / π``."""
     mirrored = 1 - x
-    turned = Sin()(x * math.pi) * Digamma()(mirrored) * (1 / math.pi)
-    return (Cos()(x * math.pi) - turned) * Gamma()(mirrored)
+    angle = (x if x.dtype.kind == "c" else x - Round()(x * 0.5) * 2) * math.pi
+    turned = Sin()(angle) * Digamma()(mirrored) * (1 / math.pi)
+    return (Cos()(angle) - turned) * Gamma()(mirrored)
 
 
 @register("gammasgn")
@@ -122,34 +125,52 @@ class Digamma(SpecialUnary):
 
 @register("digamma_rise", public=False)
 class DigammaRise(SpecialBinary):
-    """``z = ψ(x + h) - ψ(x)``, in which nothing cancels for small ``h`` and positive operands.
+    """``z = ψ⁽ⁿ⁾(x + h) - ψ⁽ⁿ⁾(x)``, in which nothing cancels for positive ends and small ``h``.
 
-    Source: DLMF 5.5.2, 5.11.2.
+    Source: DLMF 5.5.2, 5.11.2, differentiated.
     """
 
+    n: int = 0
     flops_per_element = 400
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Both moved to the right, where the asymptotic series are subtracted term by term."""
-        x, h = (v.astype("float64") for v in operands)
-        safe, end = xp.where(x > 0, x, 1), xp.where(x + h > 0, x + h, 1)
-        total = xp.zeros(xp.broadcast_shapes(xp.shape(x), xp.shape(h)))
+        x, h = xp.broadcast_arrays(*[v.astype("float64") for v in operands])
+        n, end = self.n, x + h
+        valid = (x > 0) & (end > 0) & (end + _MOVED < math.inf)
+        safe, step = xp.where(valid, x, 1), xp.where(valid, h, 1)
+        total = xp.zeros(xp.shape(x))
         for k in range(_MOVED):
-            total = total + h / ((safe + k) * (end + k))
+            total = total - _fall(xp, safe + k, step, n + 1) * math.factorial(n)
         w = safe + _MOVED
-        growth = xp.log1p(h / w)
-        total = total + growth + h / (2 * w * (w + h))
+        total = total - _fall(xp, w, step, n + 1) * (math.factorial(n) / 2)
+        growth = xp.log1p(step / w)
+        total = total - _fall(xp, w, step, n) * math.factorial(n - 1) if n else total + growth
         for k, bernoulli in enumerate(xp.special.bernoulli(_TERMS)[2::2], 1):
-            total = total - bernoulli / (2 * k) / w ** (2 * k) * xp.expm1(-2 * k * growth)
-        plain = xp.special.digamma(x + h) - xp.special.digamma(x)
-        positive = (x > 0) & (x + h > 0) & (w + h < math.inf)
-        return xp.where(positive, total, plain).astype(operands[0].dtype)
+            weight = bernoulli * math.factorial(2 * k + n - 1) / math.factorial(2 * k)
+            total = total - xp.expm1(-(2 * k + n) * growth) / w ** (2 * k + n) * weight
+        plain = _polygamma(xp, n, end) - _polygamma(xp, n, x)
+        plain = xp.where((x == math.inf) & (end == math.inf), 0, plain)
+        return xp.where(valid, (-1) ** n * total, plain).astype(operands[0].dtype)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (ψ'(x + h) - ψ'(x))``, ``h_bar = z_bar ψ'(x + h)``."""
+        """``x_bar = z_bar (ψ⁽ⁿ⁺¹⁾(x + h) - ψ⁽ⁿ⁺¹⁾(x))``, ``h_bar = z_bar ψ⁽ⁿ⁺¹⁾(x + h)``."""
         x, h = operands
-        end = polygamma_of(1, x + h)
-        return z_bar * (end - polygamma_of(1, x)), z_bar * end
+        return z_bar * DigammaRise(self.n + 1)(x, h), z_bar * polygamma_of(self.n + 1, x + h)
+
+
+def _fall(xp: Any, y: Any, h: Any, m: int) -> Any:
+    """``(y + h)⁻ᵐ - y⁻ᵐ`` of positive ``y`` and ``y + h``."""
+    u, v = 1 / (y + h), 1 / y
+    quotient = -h * u * v
+    return quotient * sum([u**i * v ** (m - 1 - i) for i in range(m)]) if m > 1 else quotient
+
+
+def _polygamma(xp: Any, n: int, x: Any) -> Any:
+    if not n:
+        return xp.special.digamma(x)
+    order = x.dtype.type(n + 1)
+    return xp.special.gamma(order) * (-1.0) ** (n + 1) * xp.special.zeta(order, x)
 
 
 @register("polygamma")
@@ -186,9 +207,7 @@ class Polygamma(Special):
         (x,) = operands
         if x.dtype.kind == "c":
             return _complex_polygamma(xp, self.n, x.astype("complex128")).astype(x.dtype)
-        order = x.dtype.type(self.n + 1)
-        sign = -1.0 if self.n % 2 == 0 else 1.0
-        return xp.special.gamma(order) * sign * xp.special.zeta(order, x)
+        return _polygamma(xp, self.n, x)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar ψ⁽ⁿ⁺¹⁾(x)*``."""

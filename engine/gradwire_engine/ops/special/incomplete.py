@@ -19,7 +19,8 @@ from gradwire_engine.ops.pointwise.comparison import IsNan
 from gradwire_engine.ops.pointwise.exponential import Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.beta import BetaLn
-from gradwire_engine.ops.special.gamma import GammaLn, polygamma_of
+from gradwire_engine.ops.special.densities import GammaDensity
+from gradwire_engine.ops.special.gamma import polygamma_of
 from gradwire_engine.ops.special.powers import powers
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class GammaIncInA(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` by the next derivative, ``x_bar`` by the density's."""
         a, x = operands
-        density = powers(-x - GammaLn()(a), x, a - 1) * _where_defined(z)
+        density = GammaDensity()(a, x) * _where_defined(z)
         if self.n:
             slopes = [-polygamma_of(k, a) for k in range(self.n)]
             density = density * _powers(self.n, [Log()(x) + slopes[0], *slopes[1:]])

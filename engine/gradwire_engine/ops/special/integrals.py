@@ -9,11 +9,15 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.elementwise import Special, SpecialUnary, conj
+from gradwire_engine.ops.pointwise.arithmetic import Absolute
+from gradwire_engine.ops.pointwise.comparison import LessEqual
 from gradwire_engine.ops.pointwise.exponential import Exp, Log
 from gradwire_engine.ops.pointwise.selection import Where, zero_unless
-from gradwire_engine.ops.pointwise.trigonometric import Cos, Cosh, Sin, Sinc, Sinh
+from gradwire_engine.ops.pointwise.trigonometric import Cos, Cosh, Sin, Sinh, SphericalJn
 from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.special.hypergeometric import Hyp0f1, Hyp2f1
+from gradwire_engine.ops.special.spherical import SphericalYn
+from gradwire_engine.ops.special.tails import settled
 from gradwire_engine.tape import FLOATING
 
 if TYPE_CHECKING:
@@ -91,14 +95,25 @@ class Spence(SpecialUnary):
     ufunc = "special.spence"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ln x / (1 - x)``, at 1 by ``-₂F₁(1, 1; 2; 1 - x)``, which it is."""
+        """``x_bar = z_bar ln x / (1 - x)``, near 1 by ``-₂F₁(1, 1; 2; 1 - x)``, which it is."""
         (x,) = operands
         y = 1 - x
-        at_one = y.equals(0)
-        safe = Where()(at_one, x.builder.scalar(0.5, x.dtype), x)
+        near = LessEqual()(Absolute()(y), y.builder.scalar(0.5, y.dtype))
+        safe = Where()(near, x.builder.scalar(0.5, x.dtype), x)
         one, two = (x.builder.scalar(value, x.dtype) for value in (1, 2))
-        beside = -Hyp2f1()(one, one, two, zero_unless(at_one, y))
-        return (z_bar * Where()(at_one, beside, Log()(safe) / (1 - safe)),)
+        beside = -Hyp2f1()(one, one, two, zero_unless(near, y))
+        far = settled(x, Log()(safe) / (1 - safe))
+        return (z_bar * Where()(near, beside, far),)
+
+
+#: ``1/e`` in two parts; coefficients of Lambert's function in ``p = ± sqrt(2 (e x + 1))``, and
+#: how far from ``-1/e`` they are enough.
+_PER_E = 0.36787944117144233, -1.2428753672788363e-17
+_LAMBERT = (
+    *(-1.0, 1.0, -1 / 3, 11 / 72, -43 / 540, 769 / 17280, -221 / 8505, 680863 / 43545600),
+    *(-1963 / 204120, 226287557 / 37623398400, -5776369 / 1515591000),
+)
+_AT_BRANCH = 1e-4
 
 
 class OfPair(SpecialUnary):
@@ -146,8 +161,8 @@ class SineIntegral(OfPair):
     pair, which = "sici", 0
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar sin(x) / x``, 1 at 0."""
-        return (z_bar * Sinc()(operands[0] * (1 / math.pi)),)
+        """``x_bar = z_bar sin(x) / x = z_bar j₀(x)``."""
+        return (z_bar * SphericalJn(0)(operands[0]),)
 
 
 @register("cosine_integral", public=False)
@@ -157,9 +172,8 @@ class CosineIntegral(OfPair):
     pair, which = "sici", 1
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar cos(x) / x``."""
-        (x,) = operands
-        return (z_bar * (Cos()(x) / x),)
+        """``x_bar = z_bar cos(x) / x = -z_bar y₀(x)``."""
+        return (-(z_bar * SphericalYn(0)(operands[0])),)
 
 
 @register("hyperbolic_sine_integral", public=False)
@@ -169,13 +183,14 @@ class HyperbolicSineIntegral(OfPair):
     pair, which = "shichi", 0
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar sinh(x) / x``, at 0 by ``₀F₁(; 3/2; x² / 4)``, which it is."""
+        """``x_bar = z_bar sinh(x) / x``, near 0 by ``₀F₁(; 3/2; x² / 4)``, which it is."""
         (x,) = operands
-        at_zero = x.equals(0)
-        safe = Where()(at_zero, x.builder.scalar(1, x.dtype), x)
-        square = zero_unless(at_zero, x * x * 0.25)
+        one = x.builder.scalar(1, x.dtype)
+        near = LessEqual()(Absolute()(x), one)
+        safe = Where()(near, one, x)
+        square = zero_unless(near, x * x * 0.25)
         beside = Hyp0f1()(x.builder.scalar(1.5, x.dtype), square)
-        return (z_bar * Where()(at_zero, beside, Sinh()(safe) / safe),)
+        return (z_bar * Where()(near, beside, Sinh()(safe) / safe),)
 
 
 @register("hyperbolic_cosine_integral", public=False)
@@ -188,6 +203,24 @@ class HyperbolicCosineIntegral(OfPair):
         """``x_bar = z_bar cosh(x) / x``."""
         (x,) = operands
         return (z_bar * (Cosh()(x) / x),)
+
+
+def _lower_branch(xp: Any, z: Any, x: Any) -> Any:
+    """The real branch below -1, from a rough ``z``: by its series at ``-1/e``, else by Newton.
+
+    Source: DLMF 4.13.6, of the equation's logarithm.
+    """
+    x = x.astype("float64")
+    gap = (x + _PER_E[0]) + _PER_E[1]
+    p = -xp.sqrt(2 * math.e * xp.maximum(gap, 0))
+    total = xp.zeros_like(p)
+    for coefficient in reversed(_LAMBERT):
+        total = total * p + coefficient
+    inside = (x < 0) & (gap > _AT_BRANCH)
+    log = xp.log(xp.where(inside, -x, 0.1))
+    w = xp.where(inside & (z < -1), z, log - xp.log(-log))
+    w = w - (xp.log(-w) + w - log) * w / (1 + w)
+    return xp.where((gap >= 0) & (gap <= _AT_BRANCH), total, xp.where(inside, w, z))
 
 
 @register("lambertw")
@@ -222,8 +255,11 @@ class LambertW(Special):
         z = xp.special.lambertw(x, self.k)
         if x.dtype.kind in FLOATING:
             z = xp.where(z.imag == 0, z.real, math.nan)
+            if self.k:
+                z = _lower_branch(xp, z, x)
         return xp.asarray(z, dtype=x.dtype)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (exp(-z) / (1 + z))*``."""
-        return (z_bar * conj(Exp()(-z) / (z + 1)),)
+        root = Exp()(z * -0.5)  # whose square may overflow
+        return (z_bar * conj(root / (z + 1) * root),)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary
 from gradwire_engine.ops.pointwise.exponential import Exp
+from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.error_functions import Erf
-from gradwire_engine.ops.special.tails import gaussian
+from gradwire_engine.ops.special.tails import bell, gaussian
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -20,7 +21,7 @@ ROOT_2_PI = math.sqrt(2 * math.pi)
 
 def _density(x: Var) -> Var:
     """``φ(x) = exp(-x² / 2) / sqrt(2π)``."""
-    return Exp()(x * x * -0.5) * (1 / ROOT_2_PI)
+    return bell(x, -0.5) * (1 / ROOT_2_PI)
 
 
 @register("ndtr")
@@ -71,7 +72,8 @@ class NormalHazard(SpecialUnary):
         """``x_bar = -z_bar z (x + z)``, far below 0 by the series of ``1 / z``."""
         (x,) = operands
         scaled = x * (-1 / ROOT_2)
-        slope = gaussian(scaled, z, z * (x + z) * -ROOT_2, -1, "right")
+        end = Where()(x.exceeds(0), *(x.builder.scalar(limit, x.dtype) for limit in (0, -ROOT_2)))
+        slope = gaussian(scaled, z, z * (x + z) * -ROOT_2, -1, "right", end)
         return (z_bar * (slope * (1 / ROOT_2)),)
 
 

@@ -6,6 +6,7 @@ Source: DLMF 18.3, 18.9.15 to 18.9.26.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import DtypeMismatch
@@ -38,7 +39,29 @@ class OrthogonalPolynomial(Special):
         (x,) = operands
         degree = float(self.n) if x.dtype.kind == "c" else self.n
         routine = getattr(xp.special, f"eval_{self.kind}")
-        return xp.asarray(routine(degree, *self.numbers, x), dtype=x.dtype)
+        if not self.n and x.dtype.kind == "f":
+            return xp.where(xp.isnan(x), x, 1)[()].astype(x.dtype)
+        z = xp.asarray(routine(degree, *self.numbers, x), dtype=x.dtype)
+        if x.dtype.kind == "c":
+            return z
+        # Far out the recurrences of polynomials that overflow have differences of infinities.
+        lost = xp.isnan(z) & ~xp.isnan(x)
+        if not lost.any():
+            return z
+        turned = xp.where((x < 0) & (self.n % 2 == 1), -math.inf, math.inf)
+        return xp.where(lost & (abs(x) > 1), self._leading(xp) * turned, z)[()].astype(x.dtype)
+
+    def _leading(self, xp: Any) -> float:
+        """The sign of the leading coefficient.  Source: DLMF 18.3, 18.5.7."""
+        sign, n, p = xp.special.gammasgn, self.n, self.numbers
+        match self.kind:
+            case "jacobi":
+                return float(sign(2 * n + sum(p) + 1) * sign(n + sum(p) + 1))
+            case "gegenbauer":
+                return float(sign(n + p[0]) * sign(p[0]))
+            case "laguerre" | "genlaguerre":
+                return (-1.0) ** n
+        return 1.0
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar pₙ'(x)*``, 0 for a constant."""
@@ -59,7 +82,7 @@ def _slope(family: str, n: int, *p: float) -> tuple[float, str, tuple[float, ...
         case "jacobi":
             return (n + p[0] + p[1] + 1) / 2, "jacobi", (p[0] + 1, p[1] + 1)
         case "legendre":
-            return (n + 1) / 2, "jacobi", (1.0, 1.0)
+            return 1, "gegenbauer", (1.5,)
         case "chebyt":
             return n, "chebyu", ()
         case "chebyu":

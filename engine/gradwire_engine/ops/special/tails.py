@@ -6,25 +6,56 @@ of ``Σ (p - q k) c_k u^k`` and ``Σ c_k u^k``.  Source: DLMF 7.12, 9.7, 10.40.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gradwire_engine.ops.base import Cotangents
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.ops.pointwise.complex import Imag, Real
+from gradwire_engine.ops.pointwise.exponential import Exp
 from gradwire_engine.ops.pointwise.selection import Maximum, Where
+from gradwire_engine.ops.rules import RULES, by_formula
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
+
+def settled(x: Var, slope: Var, end: float | Var = 0) -> Var:
+    """``slope``, and ``end``, its limit, at infinite ``x``."""
+    end = end if not isinstance(end, int | float) else x.builder.scalar(end, slope.dtype)
+    return Where()(Absolute()(x).equals(math.inf), end, slope)
+
+
+def bell(x: Var, rate: float) -> Var:
+    """``exp(rate x²)``, whose derivatives are 0 at infinity."""
+    factor = x.builder.scalar(rate, x.dtype)
+    if x.dtype.kind == "c":
+        return _bell(x, factor)
+    return by_formula("bell", _bell, x, factor)
+
+
+def _bell(x: Var, rate: Var) -> Var:
+    return Exp()(x * x * rate)
+
+
+def _of_bell(z_bar: Var, z: Var, x: Var, rate: Var) -> Cotangents:
+    return z_bar * settled(x, x * z * (rate * 2)), None
+
+
+RULES["bell"] = _of_bell
 #: So many terms of a series are taken.
 TERMS = 14
 
 
-def beyond(far: Var, x: Var, z: Var, near: Var, ratio: Callable[[Var], Var]) -> Var:
-    """``near``, and where it is ``far`` the slope ``z ratio(x) / x``."""
+def beyond(
+    far: Var, x: Var, z: Var, near: Var, ratio: Callable[[Var], Var], end: float | Var = 0
+) -> Var:
+    """``near``, and where it is ``far`` the slope ``z ratio(x) / x``; ``end`` at infinity."""
     safe = Where()(far, x, x.builder.scalar(100, x.dtype))
-    return Where()(far, z * ratio(safe) / safe, near)
+    slope = Where()(far, z * ratio(safe) / safe, near)
+    return slope if x.dtype.kind == "c" else settled(x, slope, end)
 
 
 def quotient(p: float, q: float, factors: Sequence[Any]) -> Any:
@@ -45,7 +76,7 @@ def reach(x: Var, double: float) -> float:
     return double if x.dtype.itemsize // (2 if x.dtype.kind == "c" else 1) == 8 else double / 2
 
 
-def gaussian(x: Var, z: Var, near: Var, sign: int, quarter: str) -> Var:
+def gaussian(x: Var, z: Var, near: Var, sign: int, quarter: str, end: float | Var = 0) -> Var:
     """The slope of ``z``, which goes as ``1 / x Σ (2k - 1)!! (sign / 2 x²)^k``, in a sector.
 
     Its middle is the ``quarter``: to the right, upwards, or both left and right.
@@ -68,7 +99,7 @@ def gaussian(x: Var, z: Var, near: Var, sign: int, quarter: str) -> Var:
         found: Var = quotient(-1, 2, [u * (2 * k - 1) for k in range(1, TERMS)])
         return found
 
-    return beyond(far, x, z, near, ratio)
+    return beyond(far, x, z, near, ratio, end)
 
 
 def modified_bessel(v: Var, x: Var, z: Var, near: Var, sign: int) -> Var:

@@ -67,8 +67,10 @@ class ZetaInX(SpecialBinary):
             if j % 2:
                 weight = bernoulli[j + 1] / math.factorial(j + 1) / a**j
                 rest = [one + weight * r for one, r in zip(rest, rising, strict=True)]
+        power = a**-x
         for i in orders:
-            total = total + math.comb(self.n, i) * (-xp.log(a)) ** (self.n - i) * a**-x * rest[i]
+            log = (-xp.log(a)) ** (self.n - i) * math.comb(self.n, i)
+            total = total + xp.where(power > 0, log * power * rest[i], 0)
         return xp.where(valid, total, math.nan).astype(operands[0].dtype)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
