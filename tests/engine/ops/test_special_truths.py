@@ -5,7 +5,7 @@ argument changes it. SciPy decides at poles, limits at infinity.
 """
 
 import math
-from math import nan
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -17,12 +17,14 @@ mpmath = pytest.importorskip("mpmath")
 mp, mpf = mpmath.mp, mpmath.mpf
 
 HALF, ROOT = mpf("0.5"), mpmath.sqrt
-EPS, ROUNDINGS = mpf(2) ** -52, 300
+EPS, ROUNDINGS = mpf(2) ** -52, 1000
+#: What takes more digits is left out, derivatives that vanish beside their function.
+MOST_DIGITS = 1500
 #: What subnormal numbers lose.
 SMALLEST = mpf(2) ** -1022
-MAGNITUDES = 5e-324, 1e-310, 2.0**-1022, 1e-300, 1e-154, 1e-60, 1e-16, 1e-8, 1e-4, 0.3, 1 - 2.0**-53
-MAGNITUDES += 1.0, 1 + 2.0**-52, 1.5, 2.5, 5.0, 15.0, 38.0, 170.5, 745.0, 1e4, 1e6, 1e8, 1e16
-MAGNITUDES += 1e154, 1e300
+MAGNITUDES = [5e-324, 1e-310, 1e-300, 1e-154, 1e-60, 1e-16, 1e-8, 1e-4, 0.3, 1 - 2.0**-53, 1.0]
+MAGNITUDES += [1 + 2.0**-52, 1.5, 2.5, 5.0, 15.0, 38.0, 170.5, 745.0, 1e4, 1e6, 1e8, 1e16]
+MAGNITUDES += [1e154, 1e300]
 
 
 def normal(x):
@@ -138,6 +140,8 @@ def truths(f, x):
     size = max(0, math.ceil(math.log10(abs(x))))
     needed = 40 + 3 * digits + 2 * size
     for _ in range(4):
+        if needed > MOST_DIGITS:
+            raise ValueError("derivatives far below the function")
         with mp.workdps(needed):
             h = mpf(2) ** -int(3.33 * digits)
             a, b, c, d, e = [real(f(mpf(x) + k * h)) for k in (-2, -1, 0, 1, 2)]
@@ -179,3 +183,62 @@ def test_nothing_is_lost(ask, text):
                 assert got[i] == expected or (math.isnan(got[i]) and order), (x, order, got[i])
             else:
                 assert abs(mpf(float(got[i])) - want) <= bound, (x, order, got[i], expected)
+
+
+ZEROS = 0.0, 0.0, 0.0
+#: Where a function goes at infinity, and its slope and second derivative.
+ENDS: dict[str, tuple[float, ...]] = {
+    **dict.fromkeys(["rgamma(x)", "erfc(x)", "erfcx(x)", "dawsn(x)", "log_ndtr(x)"], ZEROS),
+    **dict.fromkeys(["j0(x)", "y1(x)", "k0(x)", "jv(0.5, x)", "kv(2.5, x)", "yv(2.5, x)"], ZEROS),
+    **dict.fromkeys(["kve(2.5, x)", "ive(2.5, x)", "airye(x)[0]", "airye(x)[2]"], ZEROS),
+    **dict.fromkeys(
+        ["sici(x)[1]", "spherical_jn(2, x)", "spherical_kn(2, x)", "ellipk(-x)"], ZEROS
+    ),
+    **dict.fromkeys(["erf(x)", "ndtr(x)", "gammainc(2.0, x)", "zeta(x)"], (1, 0, 0)),
+    **dict.fromkeys(["gammaln(x)", "loggamma(x)"], (inf, inf, 0)),
+    "log_ndtr(-x)": (-inf, -inf, -1),
+    "sici(x)[0]": (math.pi / 2, 0, 0),
+    "spence(x)": (-inf, 0, 0),
+    **dict.fromkeys(["i0(x)", "iv(2.5, x)", "airy(x)[2]", "airy(x)[3]", "i1(x)"], (inf, inf, inf)),
+    "eval_chebyt(3, x)": (inf, inf, inf),
+    "eval_hermite(3, -x)": (-inf, -inf, -inf),
+}
+
+
+@pytest.mark.parametrize("text", ENDS)
+def test_ends_are_limits(ask, text):
+    found = ask.value(derivatives(text), {"x": np.array([inf, 1.0])})
+    np.testing.assert_array_equal([part[0] for part in found], ENDS[text])
+
+
+#: Of large parameters, and how far from the mean in standard deviations.
+SHAPES = [(a, t) for a in (3.0, 30.0, 1e4, 1e8, 1e12, 1e15) for t in (0.0, -1.5, 0.5)]
+
+
+def test_densities_have_their_digits_for_large_shapes(ask):
+    a = np.array([a for a, _ in SHAPES])
+    t = np.array([t for _, t in SHAPES])
+    x, y = a + t * np.sqrt(a), 0.5 + t / 4 / np.sqrt(a)
+    program = "f = lambda x: sum(gammainc(a, x))\ng = lambda y: sum(betainc(a, a, y))\n"
+    first = ask.value(f"{program}grad(f)(x), grad(g)(y)", {"a": a, "x": x, "y": y})
+    for i in range(len(a)):
+        with mp.workdps(60):
+            p, u, v = mpf(a[i]), mpf(x[i]), mpf(y[i])
+            gamma = (p - 1) * mp.log(u) - u - mp.loggamma(p)
+            beta = (p - 1) * mp.log(v * (1 - v)) - log_beta(p, p)
+            for got, want, slope in (
+                (first[0][i], gamma, u * ((p - 1) / u - 1)),
+                (first[1][i], beta, (p - 1) * (1 - v / (1 - v))),
+            ):
+                assert abs(got / mp.exp(want) - 1) <= 100 * EPS * (1 + abs(slope)), (a[i], t[i])
+
+
+@pytest.mark.parametrize(
+    "text", ["iv(0.5, x)", "airy(x)[2]", "betaln(x, 30.0)", "gammainc(40.0, x)"]
+)
+def test_an_element_is_alone_what_it_is_among_others(ask, text):
+    x = np.array([5e-324, 1e-200, 0.3, 30.0, 200.0, 1e9, inf])
+    together = ask.value(derivatives(text), {"x": x})
+    for i, value in enumerate(x):
+        alone = ask.value(derivatives(text), {"x": value})
+        np.testing.assert_allclose(alone, [part[i] for part in together], 1e-14, equal_nan=True)

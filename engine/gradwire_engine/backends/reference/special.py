@@ -242,9 +242,15 @@ def _ln_gamma_rise(x: Any, h: Any) -> Any:
     return total
 
 
+def _of_small(a: Any, b: Any) -> Any:
+    """``ln B(a, b)`` where one is so small that its reciprocal is infinite."""
+    small, large = np.minimum(a, b), np.maximum(a, b)
+    return np.log1p(small / large) - np.log(small)
+
+
 def betaln(a: Any, b: Any) -> Any:
     """``ln |B(a, b)|``, without the logarithms of two large gamma functions."""
-    return _of_large(scipy.betaln(a, b), a, b, 0)
+    return _of_large(_betaln(a, b), a, b, 0)
 
 
 def beta(a: Any, b: Any) -> Any:
@@ -277,6 +283,7 @@ def _completed() -> dict[str, Routine]:
         "y1": _ends(inf=0),
         "i0": _ends(inf=math.inf, minus_inf=math.inf),
         "i1": _ends(inf=math.inf, minus_inf=-math.inf),
+        "spence": _ends(inf=-math.inf),
         "gammaln": _ln_size_of_gamma,
         "loggamma": _ln_gamma,
         "k0": _k0,
@@ -310,6 +317,10 @@ def _completed() -> dict[str, Routine]:
     }
 
 
+_betaln = completed(
+    scipy.betaln,
+    lambda z, a, b: np.where((z == math.inf) & (a > 0) & (b > 0), _of_small(a, b), z),
+)
 _yv = completed(scipy.yv, _of_second)
 _jv = completed(scipy.jv, _first_kind(-1, 0.0))
 #: SciPy's functions, those completed among them.

@@ -1,4 +1,4 @@
-"""The density of the gamma distribution, which has its digits for large parameters.
+"""Densities of the gamma and beta distributions, which have their digits for large parameters.
 
 By the distance from the mode instead of logarithms that cancel, as in Loader, "Fast and accurate
 computation of binomial probabilities" (2000).
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine.ops.base import Cotangents, register
-from gradwire_engine.ops.elementwise import SpecialBinary
+from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.exponential import XLogY
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.special.gamma import Digamma
+from gradwire_engine.ops.special.error_functions import XLog1pY
+from gradwire_engine.ops.special.gamma import Digamma, DigammaRise
 from gradwire_engine.ops.special.tails import settled
 
 if TYPE_CHECKING:
@@ -37,6 +38,11 @@ def _series(t: Any) -> Any:
     for k in range(_TERMS, 0, -1):
         total = (total + 1 / (2 * k + 1)) * square
     return r * (t - 2 * total)
+
+
+def _excess(xp: Any, t: Any) -> Any:
+    near = abs(t) < _NEAR
+    return xp.where(near, _series(xp.where(near, t, 0)), t - xp.log1p(t))
 
 
 def _rest(x: Any) -> Any:
@@ -78,9 +84,7 @@ class GammaDensity(SpecialBinary):
         z = xp.where(scale == 0, 0, z)
         if is_large.any():
             large = xp.where(is_large, a, _LARGE)
-            t = (finite - large) / large
-            near = abs(t) < _NEAR
-            excess = xp.where(near, _series(xp.where(near, t, 0)), t - xp.log1p(t))
+            excess = _excess(xp, (finite - large) / large)
             inverse = large / xp.where(finite == 0, 1, finite)
             far = xp.exp(-_rest(large) - large * excess) / xp.sqrt(2 * math.pi * large)
             z = xp.where(is_large, far * inverse, z)
@@ -96,3 +100,51 @@ class GammaDensity(SpecialBinary):
         beside = GammaDensity()(a - 1, zero) - GammaDensity()(a, zero)
         in_x = Where()(at_zero, beside, settled(x, z / safe * (a - x - 1)))
         return z_bar * (XLogY()(z, x) - z * Digamma()(a)), z_bar * in_x
+
+
+@register("beta_density", public=False)
+class BetaDensity(Special):
+    """Density of the beta distribution: ``z = xᵃ⁻¹ (1 - x)ᵇ⁻¹ / B(a, b)`` for ``0 ≤ x ≤ 1``.
+
+    Source: DLMF 8.17.1, 5.11.1.
+    """
+
+    workspace = 8.0
+    flops_per_element = 200
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """By powers, for large ``a`` and ``b`` by the distance from the mean, in float64."""
+        a, b, x = xp.broadcast_arrays(*[v.astype("float64") for v in operands])
+        special = xp.special
+        sign = special.gammasgn(a) * special.gammasgn(b) * special.gammasgn(a + b)
+        ln_beta = special.betaln(a, b)
+        ln_powers = special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x)
+        z = xp.where(ln_beta == math.inf, 0, sign * xp.exp(ln_powers - ln_beta))
+        is_large = (a >= _LARGE) & (b >= _LARGE) & (x > 0) & (x < 1)
+        if is_large.any():
+            a, b, x = (
+                xp.where(is_large, v, default) for v, default in ((a, 32), (b, 32), (x, 0.5))
+            )
+            n, y = a + b, 1 - x
+            apart = b * x - a * y
+            exponent = a * _excess(xp, apart / a) + b * _excess(xp, -apart / b)
+            exponent = exponent + _rest(a) + _rest(b) - _rest(n)
+            root = xp.sqrt(a / (2 * math.pi) * (b / n))
+            z = xp.where(is_large, xp.exp(-exponent) * root / (x * y), z)
+        return z[()].astype(operands[0].dtype)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar z ((a - 1) / x - (b - 1) / (1 - x))``; others by digamma functions.
+
+        At 0 and 1 as a difference of densities of other parameters.
+        """
+        a, b, x = operands
+        at_end, half = (x * (1 - x)).equals(0), x.builder.scalar(0.5, x.dtype)
+        safe = Where()(at_end, half, x)
+        ends = Where()(at_end, x, x * 0)
+        beside = BetaDensity()(a - 1, b, ends) - BetaDensity()(a, b - 1, ends)
+        apart = a * (1 - safe) - b * safe - (1 - safe * 2)
+        in_x = Where()(at_end, (a + b - 1) * beside, z / safe * (apart / (1 - safe)))
+        in_a = XLogY()(z, x) + z * DigammaRise()(a, b)
+        in_b = XLog1pY()(z, -x) + z * DigammaRise()(b, a)
+        return z_bar * in_a, z_bar * in_b, z_bar * in_x

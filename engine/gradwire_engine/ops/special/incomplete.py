@@ -18,10 +18,8 @@ from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.comparison import IsNan
 from gradwire_engine.ops.pointwise.exponential import Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.special.beta import BetaLn
-from gradwire_engine.ops.special.densities import GammaDensity
+from gradwire_engine.ops.special.densities import BetaDensity, GammaDensity
 from gradwire_engine.ops.special.gamma import polygamma_of
-from gradwire_engine.ops.special.powers import powers
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -244,7 +242,7 @@ class BetaIncInAB(Special):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` and ``b_bar`` by the next derivatives, ``x_bar`` by the density's."""
         a, b, x = operands
-        density = powers(-BetaLn()(a, b), x, a - 1, -x, b - 1) * _where_defined(z)
+        density = BetaDensity()(a, b, x) * _where_defined(z)
         if self.m + self.n:
             slopes = _beta_slopes(self.m, self.n, polygamma_of, a, b)
             density = density * _mixed_powers(
