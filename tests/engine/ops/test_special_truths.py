@@ -94,6 +94,8 @@ FUNCTIONS = {
     "airye(x)[1]": (lambda x: mp.airyai(x, derivative=1) * airy_scale(x), False),
     "airye(x)[2]": (lambda x: mp.airybi(x) / airy_scale(x), False),
     "airye(x)[3]": (lambda x: mp.airybi(x, derivative=1) / airy_scale(x), False),
+    **{f"struve({v}, x)": (of_order(mp.struveh, v), False) for v in (1.0, 2.5)},
+    "modstruve(1.0, x)": (lambda x: mp.struvel(1, x), False),
     "expi(x)": (mp.ei, True),
     "exp1(x)": (mp.e1, False),
     "expn(2, x)": (lambda x: mp.expint(2, x), False),

@@ -143,6 +143,12 @@ def yv(v: Any, x: Any) -> Any:
     return np.where(turned, sign * _jv(-v, x), z)[()].astype(z.dtype)
 
 
+def _struve(z: Any, v: Any, x: Any) -> Any:
+    """Beside 0 the first term of either kind."""
+    near = x ** (v + 1) * 2.0**-v * scipy.rgamma(v + 1.5) / math.sqrt(math.pi)
+    return np.where((x > 0) & (x < _NEAR), near, z)
+
+
 def _k0(z: Any, x: Any) -> Any:
     near = math.log(2) - np.log(x) - _EULER
     return np.where((x > 0) & (x < 1), near, z)
@@ -283,6 +289,8 @@ def _completed() -> dict[str, Routine]:
         "y1": _ends(inf=0),
         "i0": _ends(inf=math.inf, minus_inf=math.inf),
         "i1": _ends(inf=math.inf, minus_inf=-math.inf),
+        "struve": _struve,
+        "modstruve": _struve,
         "spence": _ends(inf=-math.inf),
         "gammaln": _ln_size_of_gamma,
         "loggamma": _ln_gamma,

@@ -21,16 +21,18 @@ if TYPE_CHECKING:
 _TERMS = 10
 
 
-def _slope(op: SpecialBinary, sign: int, v: Var, x: Var) -> Var:
-    """By the recurrence, which differs from Bessel's by ``(x/2)^v / (sqrt(π) Γ(v + 3/2))``.
+def _slope(op: SpecialBinary, sign: int, z: Var, v: Var, x: Var) -> Var:
+    """By the recurrence whose terms do not cancel far out, near 0 by the power series.
 
-    Near 0, where its terms are infinite at higher orders, by the power series.
+    There terms of the recurrences are infinite at higher orders.
     """
     half = x * 0.5
     power = Power()(half, v)
-    added = power * RGamma()(v + 1.5) * (1 / math.sqrt(math.pi))
-    below, above = op(v - 1, x), op(v + 1, x)
-    far = ((below + above if sign > 0 else below - above) + added) * 0.5
+    if sign > 0:
+        added = power * RGamma()(v + 1.5) * (1 / math.sqrt(math.pi))
+        far = (op(v - 1, x) + op(v + 1, x) + added) * 0.5
+    else:
+        far = op(v - 1, x) - v / x * z
     square = Square()(half) * sign
     total = square * 0
     for k in range(_TERMS - 1, -1, -1):
@@ -44,7 +46,7 @@ class Struve(SpecialBinary):
     """Struve function: ``z = H_v(x)``, no derivative in ``v``.
 
     For ``x < 0`` only whole orders have a value.
-    Source: DLMF 11.2.1, 11.4.24.
+    Source: DLMF 11.2.1, 11.4.27.
     """
 
     ufunc = "special.struve"
@@ -55,9 +57,9 @@ class Struve(SpecialBinary):
         return True
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (H_(v-1) - H_(v+1) + (x/2)^v / (sqrt(π) Γ(v + 3/2))) / 2``."""
+        """``x_bar = z_bar (H_(v-1) - v H_v / x)``."""
         v, x = StopGradient()(operands[0]), operands[1]
-        return None, z_bar * _slope(self, -1, v, x)
+        return None, z_bar * _slope(self, -1, z, v, x)
 
 
 @register("modstruve")
@@ -78,4 +80,4 @@ class ModStruve(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (L_(v-1) + L_(v+1) + (x/2)^v / (sqrt(π) Γ(v + 3/2))) / 2``."""
         v, x = StopGradient()(operands[0]), operands[1]
-        return None, z_bar * _slope(self, 1, v, x)
+        return None, z_bar * _slope(self, 1, z, v, x)
