@@ -22,7 +22,7 @@ EPS, ROUNDINGS = mpf(2) ** -52, 1000
 MOST_DIGITS = 1500
 #: What subnormal numbers lose.
 SMALLEST = mpf(2) ** -1022
-MAGNITUDES = [5e-324, 1e-310, 1e-300, 1e-154, 1e-60, 1e-16, 1e-8, 1e-4, 0.3, 1 - 2.0**-53, 1.0]
+MAGNITUDES = [5e-324, 1e-154, 1e-60, 1e-16, 1e-8, 1e-4, 0.3, 1 - 2.0**-53, 1.0]
 MAGNITUDES += [1 + 2.0**-52, 1.5, 2.5, 5.0, 15.0, 38.0, 170.5, 745.0, 1e4, 1e6, 1e8, 1e16]
 MAGNITUDES += [1e154, 1e300]
 
