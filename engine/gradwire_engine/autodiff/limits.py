@@ -39,6 +39,9 @@ from gradwire_engine.traversal import ancestors
 
 _KINK = "a second derivative passes through a norm or an absolute value at 0, where there is none"
 _VECTORS = "a derivative passes through vectors of values that are equal, or nearly"
+#: Markers of cotangents that are looked at where a length is 0.
+_OF_LENGTHS = frozenset(("radial", "even", "flat"))
+_LENGTHS = Norm, Absolute, Hypot, SvdVals
 _AGAIN = "a derivative of a limit at a singular point may differ from the limit of the derivative"
 
 
@@ -72,12 +75,12 @@ class Limits:
             return bars
         if op.rule == "limit" and self._active[args[2]] and not self._within:
             self._b.warn("singular", _AGAIN, origin)
-        if op.rule != "radial" or not self._active[args[4]]:
+        if op.rule not in _OF_LENGTHS or not self._active[args[4]]:
             return bars
         if self._radial is None:
             self._radial = {}
             self._of_norms(self._radial)
-        slope = self._radial.get(slot)
+        slope = self._radial.get(slot) if op.rule == "radial" else None
         if slope is None:
             return bars
         return *bars[:-1], w_bar * self._b.cast(slope, w_bar.dtype)
@@ -102,23 +105,21 @@ class Limits:
         for slot in sorted(reached):
             op, args, _, _ = code[slot]
             depths[slot] = max([depths[arg] for arg in args], default=0)
-            if type(op) is ByFormula and op.rule == "radial" and self._active[args[4]]:
+            if type(op) is ByFormula and op.rule in _OF_LENGTHS and self._active[args[4]]:
                 depths[slot] += 1
                 markers.setdefault(depths[slot], []).append(slot)
         lengths = {code[slot].args[3] for marked in markers.values() for slot in marked}
-        zeros = {z: b.vars[z].equals(0) for z in lengths}
+        zeros = {z: self._vanishing(b.vars[z]) for z in lengths}
         some = None
         for zero in zeros.values():
             flag = _any(zero)
             some = flag if some is None else LogicalOr()(some, flag)
         if some is None or not (b.regions or b.holds(some)):
             return
-        kinds = Norm, Absolute, Hypot
-        roots = [b.vars[s] for s in sorted(reached) if type(code[s].op) in kinds]
-        roots = [root for root in roots if self._active[root.slot]]
-        grow = [b.cast(root.equals(0), root.dtype) for root in roots]
+        roots = [b.vars[s] for s in sorted(reached) if self._active[s] and self._is_length(s)]
+        grow = [b.cast(self._vanishing(root), root.dtype) for root in roots]
         # Another line, on which norms of other vectors grow otherwise and sources move, too.
-        draws = [np.random.default_rng(code[root.slot].args) for root in roots]
+        draws = [np.random.default_rng(self._of(root.slot)) for root in roots]
         speeds = [draw.uniform(0.5, 2, root.shape) for draw, root in zip(draws, roots, strict=True)]
         unlike = [
             b.cast(b.constant(v), z_dot.dtype) * z_dot
@@ -136,11 +137,35 @@ class Limits:
                 scale = _largest(slope) + _largest(z_bar) + _largest(h_dot)
                 error = _size(z_bar) + _size(h_dot - slope * z_dot)
                 smooth = LogicalAnd()(zeros[z.slot], LessEqual()(error, scale * _tolerance(z)))
+                if code[slot].op.rule == "flat":
+                    flat = LessEqual()(_size(slope), scale * _tolerance(z))
+                    smooth = LogicalAnd()(smooth, flat)
                 rough = NotEqual()(smooth, zeros[z.slot])
                 moves = NotEqual()(x_dot, b.scalar(0, x_dot.dtype))  # or it is 0 all along
                 if b.holds(_any(LogicalAnd()(rough, moves))):
                     b.warn("singular", _KINK, code[slot].origin)
                 found[slot] = limit(Where()(smooth, slope, b.scalar(0, z.dtype)), z)
+
+    def _is_length(self, slot: int) -> bool:
+        """Whether what is there is a norm, or the singular values of a matrix."""
+        op, args, _, _ = self._b.instructions[slot]
+        if isinstance(op, Item):
+            return op.index == 1 and isinstance(self._b.instructions[args[0]].op, Svd)
+        return isinstance(op, _LENGTHS) or (isinstance(op, ByFormula) and op.rule == "length")
+
+    def _of(self, slot: int) -> Sequence[int]:
+        """The slots of what the length there is of."""
+        op, args, _, _ = self._b.instructions[slot]
+        return self._b.instructions[args[0]].args if isinstance(op, Item) else args
+
+    def _vanishing(self, z: Var) -> Var:
+        """Where a length is 0, a singular value for its matrix."""
+        op = self._b.instructions[z.slot].op
+        if not isinstance(op, Item | SvdVals) or not z.type.size:
+            return z.equals(0)
+        shape = self._b.instructions[self._of(z.slot)[0]].type.shape
+        least = Max.over(z, (z.ndim - 1,), keepdims=True) * (max(shape) * _tolerance(z) ** 2)
+        return LessEqual()(z, least)
 
     def _parted(self, slot: int, h: Var, w: Var, sign: int, like: Sequence[Var], plain: Var) -> Var:
         """``plain``, with limits where it divides by next to nothing."""

@@ -22,7 +22,7 @@ FormulaRule = Callable[..., Cotangents]
 #: The rules by name.
 RULES: dict[str, FormulaRule] = {}
 #: What only names an operand for reverse walks, which find limits at singular points.
-MARKERS = frozenset(("radial", "limit"))
+MARKERS = frozenset(("radial", "even", "flat", "limit"))
 
 
 @register("by_formula", public=False)
@@ -63,6 +63,19 @@ def by_formula(rule: str, compute: Callable[..., Var], *operands: Var) -> Var:
 def radial(x_bar: Var, z_bar: Var, z: Var, x: Var) -> Var:
     """``x_bar = z_bar x / z`` of a norm ``z``, whose derivative has a limit where ``z`` is 0."""
     return ByFormula("radial")(x_bar, x_bar, z_bar, z, x)
+
+
+def even(z_bar: Var, z: Var) -> Var:
+    """``z_bar``, without which nothing is smooth where the length ``z`` is 0, unless it is 0."""
+    return ByFormula("even")(z_bar, z_bar, z_bar, z, z)
+
+
+def _of_length(z_bar: Var, z: Var, length: Var) -> Cotangents:
+    return (ByFormula("flat")(z_bar, z_bar, z_bar, z, z),)
+
+
+#: Of a length whose square is not smooth at 0: the slope of its cotangent has to be 0 there, too.
+RULES["length"] = _of_length
 
 
 def limit(x: Var, y: Var) -> Var:

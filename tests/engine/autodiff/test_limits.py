@@ -111,6 +111,44 @@ def test_examples_of_a_batch_have_their_own(ask):
     assert not warnings
 
 
+#: Lengths whose squares have no second derivative at 0.
+ANGULAR = [f"norm(x, {p})" for p in (0.5, 1, 1.5, 3, 4, "inf", "-inf")]
+ANGULAR += [
+    "norm(norm(reshape(x, (2, 2)), axis=1), 3)",
+    "norm(norm(reshape(x, (2, 2)), 3, axis=1))",
+]
+ANGULAR += [f"torch.cdist(x[None], zeros((1, 4)), p={p})[0, 0]" for p in (1.0, 3.0)]
+ANGULAR += ["torch.pdist(stack([x, zeros(4)]), p=4.0)[0]", "max(abs(x))"]
+ANGULAR += [f"norm(reshape(x, (2, 2)), {p})" for p in ("'nuc'", 1, 2)]
+
+
+@pytest.mark.parametrize("length", ANGULAR)
+def test_other_lengths_have_none_unless_it_vanishes(ask, length):
+    given, turn = {"x": np.zeros(4)}, ANGULAR.index(length) % 4
+    rough = ("r**2", "cosh(r)", "exp(-r)", "x[0] * r")[turn]
+    assert "singular" in hessian(ask, f"r = {length}\n{rough}", given)[1], rough
+    smooth = ("r**3", "r**4", "x[0] * r**2", "cosh(r**2)")[turn]
+    found, warnings = hessian(ask, f"r = {length}\n{smooth}", given)
+    np.testing.assert_array_equal(found, np.zeros((4, 4)))
+    assert not warnings, smooth
+    if turn == 0:
+        third = f"f = lambda x: ({length})**3\ng = lambda x: sum(grad(f)(x))\nsum(grad(g)(x))"
+        assert "singular" in [w.code for w in ask.answer(third, given).warnings]
+
+
+@pytest.mark.parametrize("x", [np.zeros((2, 2)), [[1.0, 2.0], [2.0, 4.0]], [[1.0, 0.0]] * 3])
+def test_even_functions_of_singular_values_are_smooth_where_these_are_0(ask, x):
+    for of_values, plain in (
+        ("sum(svdvals(x)**2)", "sum(x * x)"),
+        ("sum(svdvals(x)**4)", "sum((x.T @ x)**2)"),
+        ("sum(log1p(svd(x)[1]**2))", "log(det(eye(2) + x.T @ x))"),
+    ):
+        found, warnings = hessian(ask, of_values, {"x": x})
+        np.testing.assert_allclose(found, hessian(ask, plain, {"x": x})[0], atol=1e-12)
+        assert not warnings
+    assert hessian(ask, "sum(svdvals(x))", {"x": x})[1] == ["singular"]
+
+
 def test_pairs_in_a_likelihood_are_as_of_their_squares(ask):
     text = "d = x[:, None] - x\n{}\nk = exp(-q) + eye(3)\nlog(det(k)) + y @ solve(k, y)"
     given = {"x": [[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]], "y": [1.0, 2.0, 3.0]}

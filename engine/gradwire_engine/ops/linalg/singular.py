@@ -18,6 +18,7 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import adjoint
 from gradwire_engine.ops.linalg.spectral import OfVectors, Quotient, where_it_converges
 from gradwire_engine.ops.promotion import real_of
+from gradwire_engine.ops.rules import even
 from gradwire_engine.tape import ArrayType, TupleType, Type
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Svd(OfVectors, OfMatrices):
             if vh.shape[-1] > k:
                 beside = adjoint(vh_bar - MatMul()(product, vh))
                 outside.append(MatMul()(u, adjoint(quotient(beside, s, 0, [vh_bar]))))
-        parts = [] if s_bar is None else [embedded(b.cast(s_bar, u.dtype))]
+        parts = [] if s_bar is None else [embedded(b.cast(even(s_bar, s), u.dtype))]
         if sums:
             parts.append(quotient(_total(sums), s, -1, like) * 0.5)
             parts.append(quotient(_total(differences), s, 1, like) * 0.5)
@@ -193,7 +194,8 @@ class SvdVals(OfMatrices):
         """``a_bar = u diag(z_bar) v^H``."""
         triple = Svd()(operands[0])
         u, vh = Item(0)(triple), Item(2)(triple)
-        scaled = u * unsqueeze(u.builder.cast(z_bar, u.dtype), (u.ndim - 2,))
+        s_bar = u.builder.cast(even(z_bar, z), u.dtype)
+        scaled = u * unsqueeze(s_bar, (u.ndim - 2,))
         return (MatMul()(scaled, vh),)
 
     def flops(self, result: Type, *types: ArrayType) -> int:

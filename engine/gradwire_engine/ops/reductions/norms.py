@@ -17,7 +17,7 @@ from gradwire_engine.ops.pointwise.complex import real_product
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.promotion import real_of
 from gradwire_engine.ops.reductions.reductions import Max, Min, Reduction, Sum, spread
-from gradwire_engine.ops.rules import radial
+from gradwire_engine.ops.rules import ByFormula, radial
 from gradwire_engine.tape import DType
 
 if TYPE_CHECKING:
@@ -141,7 +141,8 @@ def _vector(x: Var, order: Any, axes: tuple[int, ...], *, keep: bool) -> Var:
     if order < 0:  # of an element that is 0 so is the norm, and its slopes
         within = LogicalAnd()(within, IsFinite()(total))
     root = Power()(Where()(within, total, one), b.scalar(1 / order, size.dtype))
-    return Where()(within, root, zero)
+    z = Where()(within, root, zero)
+    return ByFormula("length")(z, z)
 
 
 def _matrix(x: Var, order: Any, axes: tuple[int, ...], *, keep: bool) -> Var:
