@@ -274,6 +274,8 @@ def _fraction_in_ab(xp: Any, a: Any, b: Any, x: Any, rest: Any, *, in_a: bool) -
             slope = (tilt * ((m + 1) / d) + (a + m) * turn) / d - fall / c + part_slope
         else:
             slope = (a + m) * turn / d + m * x / c + part_slope
+        if m == 0:
+            break
         n, total = a + (m - 1), a + b + (m - 1)
         share = n * m * (x / c) ** 2
         above = share * total * (b - m)
