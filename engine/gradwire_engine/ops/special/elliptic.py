@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.ops.base import Cotangents, register
+from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
-from gradwire_engine.ops.pointwise.arithmetic import Sqrt
-from gradwire_engine.ops.pointwise.selection import Round
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
+from gradwire_engine.ops.pointwise.selection import Maximum, Round, Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
 
 if TYPE_CHECKING:
@@ -254,9 +255,15 @@ class Agm(SpecialBinary):
     flops_per_element = 60
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar x z² / π ∫ t^(-1/2) (t + x²)^(-3/2) (t + y²)^(-1/2) dt``, so ``y``."""
+        """``x_bar = z_bar x z² / π ∫ t^(-1/2) (t + x²)^(-3/2) (t + y²)^(-1/2) dt``, so ``y``.
+
+        Of ``x``, ``y`` and ``z`` in units of the larger operand, which changes nothing.
+        """
         x, y = operands
-        zero = x.builder.scalar(0, x.dtype)
+        zero, one = (x.builder.scalar(number, x.dtype) for number in (0, 1))
+        unit = Maximum()(Absolute()(x), Absolute()(y))
+        unit = StopGradient()(Where()(unit.equals(0), one, unit))
+        x, y, z = x / unit, y / unit, z / unit
         scaled = z_bar * (z * z * (-1 / math.pi))
         _, in_x, in_y = AlgebraicIntegral((0.5, 0.5, 0.5)).vjp(scaled, z, zero, x * x, y * y)
         assert in_x is not None
