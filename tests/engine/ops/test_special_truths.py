@@ -109,6 +109,8 @@ FUNCTIONS = {
     "ellipk(x)": (mp.ellipk, True),
     "ellipe(x)": (mp.ellipe, True),
     "zeta(x)": (lambda x: mp.zeta(x) if x > 1 else mp.nan, False),
+    "inv_boxcox(30.0, x)": (lambda x: mp.exp(mp.log1p(30 * x) / x), False),
+    "ellipkinc(0.3, x)": (lambda x: mp.ellipf(mpf(0.3), x) if x <= 1 else mp.nan, True),
     "exprel(x)": (lambda x: mp.expm1(x) / x, True),
     "cosm1(x)": (lambda x: mp.cos(x) - 1, True),
     "sindg(x)": (lambda x: mp.sin(x * mp.pi / 180), True),

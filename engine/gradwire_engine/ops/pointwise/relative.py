@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary
+from gradwire_engine.ops.pointwise.arithmetic import Absolute
 from gradwire_engine.ops.pointwise.exponential import LN_10, Exp, Log, Log1p, XLogY
+from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Sin
 from gradwire_engine.ops.special.error_functions import XLog1pY
 from gradwire_engine.ops.special.hypergeometric import Hyp1f1, Hyp2f1
@@ -162,9 +164,13 @@ class InvBoxCox1p(SpecialBinary):
 def _inverse_boxcox_slopes(z_bar: Var, x: Var, y: Var) -> Cotangents:
     """Cotangents of ``z = exp(x ln(1 + u) / u)``, ``u = x y``; ``g`` is the slope of the quotient.
 
-    ``g = -₂F₁(2, 2; 3; -u) / 2``, in which nothing cancels at 0.  Source: DLMF 15.4.1, 15.5.1.
+    ``g = (u / (1 + u) - ln(1 + u)) / u²``, which near 0, where that cancels, is
+    ``-₂F₁(2, 2; 3; -u) / 2``.  Source: DLMF 15.4.1, 15.5.1.
     """
     u = x * y
-    two, three = (x.builder.scalar(n, x.dtype) for n in (2, 3))
-    slope = Hyp2f1()(two, two, three, -u) * -0.5
-    return z_bar / (u + 1), z_bar * (x * x * slope)
+    zero, one, two, three = (x.builder.scalar(n, x.dtype) for n in range(4))
+    far = Absolute()(u).exceeds(0.5)
+    safe, power = Where()(far, u, one), Where()(far, y, one)
+    beyond = (safe / (safe + 1) - Log1p()(safe)) / power / power
+    near = x * x * (Hyp2f1()(two, two, three, -Where()(far, zero, u)) * -0.5)
+    return z_bar / (u + 1), z_bar * Where()(far, beyond, near)

@@ -217,7 +217,8 @@ class Incomplete(SpecialBinary):
         integral = AlgebraicIntegral(self.powers)
         one, zero = b.scalar(1, m.dtype), b.scalar(0, m.dtype)
         within = integral(one, inner, cosine * cosine) * (square * sine)
-        whole = turns * integral(one, 1 - m, zero) * 2
+        whole = integral(one, 1 - m, zero) * 2
+        whole = Where()(turns.equals(0), zero, turns * whole)  # of m = 1 it is infinite
         in_phi = root if self.exponent > 0 else 1 / root
         return z_bar * in_phi, z_bar * ((within + whole) * (-0.25 * self.exponent))
 
