@@ -137,7 +137,8 @@ class Limits:
                 scale = _largest(slope) + _largest(z_bar) + _largest(h_dot)
                 error = _size(z_bar) + _size(h_dot - slope * z_dot)
                 smooth = LogicalAnd()(zeros[z.slot], LessEqual()(error, scale * _tolerance(z)))
-                if code[slot].op.rule == "flat":
+                op = code[slot].op
+                if isinstance(op, ByFormula) and op.rule == "flat":
                     flat = LessEqual()(_size(slope), scale * _tolerance(z))
                     smooth = LogicalAnd()(smooth, flat)
                 rough = NotEqual()(smooth, zeros[z.slot])
@@ -163,8 +164,8 @@ class Limits:
         op = self._b.instructions[z.slot].op
         if not isinstance(op, Item | SvdVals) or not z.type.size:
             return z.equals(0)
-        shape = self._b.instructions[self._of(z.slot)[0]].type.shape
-        least = Max.over(z, (z.ndim - 1,), keepdims=True) * (max(shape) * _tolerance(z) ** 2)
+        longest = max(self._b.vars[self._of(z.slot)[0]].shape)
+        least = Max.over(z, (z.ndim - 1,), keepdims=True) * (longest * _tolerance(z) ** 2)
         return LessEqual()(z, least)
 
     def _parted(self, slot: int, h: Var, w: Var, sign: int, like: Sequence[Var], plain: Var) -> Var:

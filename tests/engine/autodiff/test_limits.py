@@ -329,3 +329,34 @@ def test_second_derivatives_of_determinants_are_minors(ask, name):
             together, one, other, none = (np.linalg.det(x).sum() for x in points)
             expected[i + j] = together - one - other + none if i != j else 0
     np.testing.assert_allclose(found, expected, atol=1e-12 * (1 + abs(a).max() ** a.shape[-1]))
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+def test_third_derivatives_of_determinants_are_smaller_minors(ask, name):
+    """That along three matrices is the part of ``det(a + r x + s y + t z)`` with ``r s t``."""
+    a = np.array(SINGULAR[name], float)
+    along = normal((3, *a.shape), 10)
+    text = "f = lambda m: sum(np.linalg.det(m))\ng = lambda m: sum(grad(f)(m) * x)\n"
+    text += "h = lambda m: sum(grad(g)(m) * y)\nsum(grad(h)(a) * z)"
+    given = {"a": a} | dict(zip("xyz", along, strict=True))
+    found = ask.value(text, given)
+    # A polynomial of degree n in each: its coefficients by a discrete Fourier transform.
+    turns = np.exp(2j * np.pi * np.arange(a.shape[-1] + 2) / (a.shape[-1] + 2))
+    r, s, t = (turns.reshape(np.roll([-1, 1, 1], i))[..., None, None] for i in range(3))
+    x, y, z = along if a.ndim == 2 else along[:, :, None, None, None]
+    stack = a if a.ndim == 2 else a[:, None, None, None]
+    parts = np.linalg.det(stack + r * x + s * y + t * z) / (r * s * t)[..., 0, 0]
+    expected = parts.mean(axis=(-3, -2, -1)).sum().real
+    np.testing.assert_allclose(found, expected, 1e-9, 1e-9 * (1 + abs(a).max()))
+
+
+def test_fourth_derivatives_of_determinants_are_refused_where_singular(ask):
+    derivatives = "f = lambda m: np.linalg.det(m)\n"
+    for one, other in ("fg", "gh", "hk"):
+        derivatives += f"{other} = lambda m: sum(grad({one})(m) * x)\n"
+    with pytest.raises(EngineError, match="fourth_derivative_of_det"):
+        ask.gradients(derivatives + "k(x)", {"x": np.zeros((4, 4))})
+    # det(t x) = t⁴ det(x), of which the fourth derivative in t is 24 det(x)
+    x = normal((4, 4), 11)
+    found = ask.value(derivatives + "sum(grad(k)(x) * x)", {"x": x})
+    np.testing.assert_allclose(found, 24 * np.linalg.det(x), 1e-9)

@@ -30,7 +30,8 @@ DEPENDING = frozenset(
 )
 #: A library of CUDA's is called, for which the host waits, be it to see whether it has failed.
 WAITING = frozenset(
-    "cholesky cofactors cofactors_along det eigh eigvalsh inv log_absolute_determinant "
+    "cholesky cofactors cofactors_along det eigh eigvalsh fourth_derivative_of_det inv "
+    "log_absolute_determinant "
     "orthonormal_complement pseudoinverse reduced_qr reduced_svd slogdet solution svdvals "
     "unitary_factor".split()
 )

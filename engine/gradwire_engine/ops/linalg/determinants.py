@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.arrays.shape import swap_last, unsqueeze
@@ -30,8 +31,8 @@ class Det(OfSquare):
     """Determinant of each matrix.
 
     Convention: the derivative is the matrix of cofactors, right also where the matrix is singular,
-    and so is the second derivative; the third raises there.  Source: Giles, Collected Matrix
-    Derivative Results (2008), 2.2.4.
+    and so are second and third derivatives; the fourth raises there.  Source: Giles, Collected
+    Matrix Derivative Results (2008), 2.2.4.
     """
 
     def infer(self, *types: ArrayType) -> Type:
@@ -79,58 +80,98 @@ class Cofactors(OfSquare):
 
 @register("cofactors_along", public=False)
 class CofactorsAlong(OfSquare):
-    """Derivative of the cofactors ``c`` of ``a`` along ``y``, right also where ``a`` is singular.
+    """Derivative of the cofactors of ``a`` along one matrix or two, also where ``a`` is singular.
 
-    ``z = w tr(c^T y) - w y^T c`` with ``w = a^-T``, computed of the singular values: all products
-    of these but for two.  Its own derivative in ``a`` raises where that is singular.
+    It is computed of the singular values: all products of these but for two or three.  Its own
+    derivative in ``a`` along two matrices raises where ``a`` is singular.
     """
 
     workspace = 12.0
 
     def infer(self, *types: ArrayType) -> Type:
         """As the cofactors; stacks are broadcast."""
-        a, y = types
+        a, *along = types
         super().infer(a)
-        return a._replace(shape=broadcast_shapes(a.shape, y.shape))
+        return a._replace(shape=broadcast_shapes(a.shape, *[y.shape for y in along]))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Of ``u s v``: the determinants of ``u v`` times ``u* z(s, u^H y v^H) v*``."""
-        a, y = operands
+        a, *along = operands
         u, s, v = xp.linalg.svd(a)
         signs = xp.linalg.det(u) * xp.linalg.det(v)
-        n, one = s.shape[-1], xp.ones_like(s[..., :1])
-        ahead, behind = (
-            xp.cumprod(xp.concatenate([one, x[..., :-1]], axis=-1), axis=-1)
-            for x in (s, s[..., ::-1])
-        )
-        later = xp.triu(xp.ones((n, n), bool), 1)
-        between = xp.cumprod(xp.where(later, s[..., None, :], 1), axis=-1)[..., :-1]
-        between = xp.concatenate([xp.ones_like(s)[..., None], between], axis=-1)
-        others = later * ahead[..., :, None] * between * behind[..., None, ::-1]
-        others = others + xp.swapaxes(others, -1, -2)
         u_h, v_h = (xp.conj(xp.swapaxes(q, -1, -2)) for q in (u, v))
-        inner = u_h @ y @ v_h
-        diagonal = (others @ xp.diagonal(inner, axis1=-2, axis2=-1)[..., None]) * xp.eye(
-            n, dtype=s.dtype
-        )
-        inner = diagonal - others * xp.swapaxes(inner, -1, -2)
+        rule = _along_one if len(along) == 1 else _along_two
+        inner = rule(xp, s, *[u_h @ y @ v_h for y in along])
         return signs[..., None, None] * (xp.conj(u) @ inner @ xp.conj(v))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """As of ``det(a) (w p - w y^T w)`` with ``p = tr(w^T y)``; ``y_bar = z(a, z_bar*)*``."""
-        a, y = operands
-        bar, of = conj(z_bar), MatMul()
-        w = swap_last(Inv()(a))
-        w_y, w_bar = of(of(w, swap_last(y)), w), of(of(w, swap_last(bar)), w)
-        p, q, r = (Sum((z.ndim - 2, z.ndim - 1))(m) for m in (w * y, w * bar, w_y * bar))
-        both = of(of(w_y, swap_last(bar)), w) + of(of(w_bar, swap_last(y)), w)
-        p, q, r = _for_matrices(p), _for_matrices(q), _for_matrices(r)
-        a_bar = w * (p * q - r) - w_y * q - w_bar * p + both
-        return conj(_for_matrices(Det()(a)) * a_bar), conj(CofactorsAlong()(a, bar))
+        """``a_bar`` along ``z_bar``, too; ``y_bar`` along it instead of ``y``."""
+        a, *along = operands
+        bar = conj(z_bar)
+        if len(along) == 1:
+            a_bar = CofactorsAlong()(a, *along, bar)
+        else:
+            a_bar = _for_matrices(Det()(a)) * _gradient(swap_last(OfRegular()(a)), [*along, bar])
+        instead = [CofactorsAlong()(a, *along[:i], bar, *along[i + 1 :]) for i in range(len(along))]
+        return [conj(x) for x in (a_bar, *instead)]
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """A singular value decomposition, and n³ products."""
         return 30 * result.size * types[0].shape[-1]  # type: ignore[union-attr]
+
+
+@register("fourth_derivative_of_det", public=False)
+class OfRegular(Inv):
+    """Inverse from which fourth derivatives of determinants are made: it names what it refuses."""
+
+
+def _products(xp: Any, s: Any) -> Any:
+    """Of all values of each row but numbers ``i`` and ``j``, 0 for ``i = j``."""
+    n, one = s.shape[-1], xp.ones_like(s[..., :1])
+    ahead, behind = (
+        xp.cumprod(xp.concatenate([one, x[..., :-1]], axis=-1), axis=-1) for x in (s, s[..., ::-1])
+    )
+    later = xp.triu(xp.ones((n, n), bool), 1)
+    between = xp.cumprod(xp.where(later, s[..., None, :], 1), axis=-1)[..., :-1]
+    between = xp.concatenate([xp.ones_like(s)[..., None], between], axis=-1)
+    others = later * ahead[..., :, None] * between * behind[..., None, ::-1]
+    return others + xp.swapaxes(others, -1, -2)
+
+
+def _along_one(xp: Any, s: Any, y: Any) -> Any:
+    """Of diagonal matrices: minors of two rows, of ``y`` and of the cofactor's place."""
+    others, n = _products(xp, s), s.shape[-1]
+    diagonal = others @ xp.diagonal(y, axis1=-2, axis2=-1)[..., None]
+    return diagonal * xp.eye(n, dtype=s.dtype) - others * xp.swapaxes(y, -1, -2)
+
+
+def _along_two(xp: Any, s: Any, x: Any, y: Any) -> Any:
+    """Of diagonal matrices: minors of three rows, one of them ``k``."""
+    n = s.shape[-1]
+    of_x, of_y = (xp.diagonal(m, axis1=-2, axis2=-1) for m in (x, y))
+    x_t, y_t = (xp.swapaxes(m, -1, -2) for m in (x, y))
+    pairs = of_x[..., :, None] * of_y[..., None, :] - x * y_t
+    total = xp.zeros(pairs.shape, pairs.dtype)
+    for k in range(n):
+        rest = xp.arange(n) != k
+        others = _products(xp, xp.where(rest, s, 1)) * rest * rest[:, None]
+        single = of_y[..., k, None, None] * x_t + of_x[..., k, None, None] * y_t
+        cycles = y[..., k, :, None] * x[..., None, :, k] + x[..., k, :, None] * y[..., None, :, k]
+        own = xp.sum(others * pairs, axis=(-2, -1))[..., None, None] * ~(rest | rest[:, None])
+        total = total + others * (cycles - single) + own
+    return total
+
+
+def _gradient(w: Var, along: Sequence[Var]) -> Var:
+    """Derivative of the cofactors along matrices, over the determinant, with ``w = a^-T``."""
+    if not along:
+        return w
+    *fewer, last = along
+    total = w * _for_matrices(Sum((w.ndim - 2, w.ndim - 1))(_gradient(w, fewer) * last))
+    for i, y in enumerate(along):
+        rest = _gradient(w, [*along[:i], *along[i + 1 :]])
+        total = total - MatMul()(MatMul()(w, swap_last(y)), rest)
+    return total
 
 
 @register("slogdet", "linalg.slogdet")
