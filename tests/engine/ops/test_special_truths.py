@@ -56,6 +56,8 @@ FUNCTIONS = {
     "gamma(x)": (mp.gamma, True),
     "rgamma(x)": (mp.rgamma, True),
     "digamma(x)": (mp.digamma, True),
+    "gammainc(1.0, x)": (lambda x: -mp.expm1(-x), False),
+    "betainc(1.0, 3.0, x)": (lambda x: 1 - (1 - x) ** 3 if x < 1 else mp.nan, False),
     "beta(0.3, x)": (lambda x: mp.exp(log_beta(mpf(0.3), x)), False),
     "betaln(1e-16, x)": (lambda x: log_beta(mpf(1e-16), x), False),
     "betaln(x, 2.5)": (lambda x: log_beta(mpf(2.5), x), False),

@@ -13,6 +13,7 @@ import numpy as np
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
+from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.ops.pointwise.exponential import XLogY
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.error_functions import XLog1pY
@@ -27,6 +28,8 @@ _LARGE = 16.0
 _STIRLING = 1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360
 #: Up to here, ``t - ln(1 + t)`` is a series, of so many terms.
 _NEAR, _TERMS = 0.3, 12
+#: Down to here, reciprocals are finite.
+_TINY = 1e-300
 #: Between this and its reciprocal nothing overflows.
 _PLAIN = 1e-10
 
@@ -87,7 +90,7 @@ class GammaDensity(SpecialBinary):
             excess = _excess(xp, (finite - large) / large)
             inverse = large / xp.where(finite == 0, 1, finite)
             far = xp.exp(-_rest(large) - large * excess) / xp.sqrt(2 * math.pi * large)
-            z = xp.where(is_large, far * inverse, z)
+            z = xp.where(is_large, xp.where(far == 0, 0, far * inverse), z)
         z = xp.where(at_end, a * 0, z)
         return xp.where(x < 0, math.nan, z)[()].astype(operands[0].dtype)
 
@@ -95,10 +98,10 @@ class GammaDensity(SpecialBinary):
         """``x_bar = z_bar z (a - 1 - x) / x``, ``a_bar = z_bar z (ln x - ψ(a))``."""
         a, x = operands
         zero, one = (x.builder.scalar(number, x.dtype) for number in (0, 1))
-        at_zero = x.equals(0)
-        safe = Where()(at_zero, one, x)
-        beside = GammaDensity()(a - 1, zero) - GammaDensity()(a, zero)
-        in_x = Where()(at_zero, beside, settled(x, z / safe * (a - x - 1)))
+        inside = x.exceeds(_TINY)
+        safe, end = Where()(inside, x, one), Where()(inside, zero, x)
+        beside = GammaDensity()(a - 1, end) - GammaDensity()(a, end)
+        in_x = Where()(inside, settled(x, z / safe * (a - 1 - safe)), beside)
         return z_bar * (XLogY()(z, x) - z * Digamma()(a)), z_bar * in_x
 
 
@@ -139,12 +142,12 @@ class BetaDensity(Special):
         At 0 and 1 as a difference of densities of other parameters.
         """
         a, b, x = operands
-        at_end, half = (x * (1 - x)).equals(0), x.builder.scalar(0.5, x.dtype)
-        safe = Where()(at_end, half, x)
-        ends = Where()(at_end, x, x * 0)
+        zero, half = (x.builder.scalar(number, x.dtype) for number in (0, 0.5))
+        inside = LogicalAnd()(x.exceeds(_TINY), (1 - x).exceeds(0))
+        safe, ends = Where()(inside, x, half), Where()(inside, zero, x)
         beside = BetaDensity()(a - 1, b, ends) - BetaDensity()(a, b - 1, ends)
-        apart = a * (1 - safe) - b * safe - (1 - safe * 2)
-        in_x = Where()(at_end, (a + b - 1) * beside, z / safe * (apart / (1 - safe)))
+        apart = (a - 1) * (1 - safe) - (b - 1) * safe
+        in_x = Where()(inside, z / safe * (apart / (1 - safe)), (a + b - 1) * beside)
         in_a = XLogY()(z, x) + z * DigammaRise()(a, b)
         in_b = XLog1pY()(z, -x) + z * DigammaRise()(b, a)
         return z_bar * in_a, z_bar * in_b, z_bar * in_x

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary
 from gradwire_engine.ops.pointwise.exponential import Exp
-from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.error_functions import Erf
-from gradwire_engine.ops.special.tails import bell, gaussian
+from gradwire_engine.ops.special.tails import bell, gaussian, settled
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -72,8 +71,8 @@ class NormalHazard(SpecialUnary):
         """``x_bar = -z_bar z (x + z)``, far below 0 by the series of ``1 / z``."""
         (x,) = operands
         scaled = x * (-1 / ROOT_2)
-        end = Where()(x.exceeds(0), *(x.builder.scalar(limit, x.dtype) for limit in (0, -ROOT_2)))
-        slope = gaussian(scaled, z, z * (x + z) * -ROOT_2, -1, "right", end)
+        near = settled(x, z * (x + z) * -ROOT_2)
+        slope = gaussian(scaled, z, near, -1, "right", -ROOT_2)
         return (z_bar * (slope * (1 / ROOT_2)),)
 
 

@@ -53,9 +53,12 @@ def beyond(
     far: Var, x: Var, z: Var, near: Var, ratio: Callable[[Var], Var], end: float | Var = 0
 ) -> Var:
     """``near``, and where it is ``far`` the slope ``z ratio(x) / x``; ``end`` at infinity."""
-    safe = Where()(far, x, x.builder.scalar(100, x.dtype))
-    slope = Where()(far, z * ratio(safe) / safe, near)
-    return slope if x.dtype.kind == "c" else settled(x, slope, end)
+    middle = x.builder.scalar(100, x.dtype)
+    safe = Where()(far, x, middle)
+    if x.dtype.kind == "c":
+        return Where()(far, z * ratio(safe) / safe, near)
+    safe = Where()(Absolute()(x).equals(math.inf), middle, safe)
+    return Where()(far, settled(x, z * ratio(safe) / safe, end), near)
 
 
 def quotient(p: float, q: float, factors: Sequence[Any]) -> Any:
