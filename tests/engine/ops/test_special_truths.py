@@ -18,8 +18,9 @@ mp, mpf = mpmath.mp, mpmath.mpf
 
 HALF, ROOT = mpf("0.5"), mpmath.sqrt
 EPS, ROUNDINGS = mpf(2) ** -52, 1000
-#: What takes more digits is left out, derivatives that vanish beside their function.
-MOST_DIGITS = 1500
+#: What takes more digits is left out: derivatives that vanish beside their function, in a quick
+#: run also those beside 0.
+MOST_DIGITS = 400 if effort.effort == "quick" else 1500
 #: What subnormal numbers lose.
 SMALLEST = mpf(2) ** -1022
 MAGNITUDES = [5e-324, 1e-154, 1e-60, 1e-16, 1e-8, 1e-4, 0.3, 1 - 2.0**-53, 1.0]
