@@ -5,11 +5,11 @@ Operations whose own derivatives are marked for limits come before all that rule
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, Op, register
-from gradwire_engine.ops.batching import over_stacks
+from gradwire_engine.ops.batching import examples, over_stacks
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.tape import ArrayType, Type
@@ -25,6 +25,14 @@ RULES: dict[str, FormulaRule] = {}
 MARKERS = frozenset(("radial", "even", "flat", "limit"))
 
 
+def _over_stacks(op: Op, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+    """As ``over_stacks``, but the result is the first operand: that has every example's own."""
+    first, *others = operands
+    if not batched[0]:
+        first = first.builder.broadcast(first, (examples(operands, batched), *first.type.shape))
+    return over_stacks(op, [first, *others], [True, *batched[1:]])
+
+
 @register("by_formula", public=False)
 class ByFormula(Op):
     """The first operand, elementwise a function of the others that ``rule`` differentiates."""
@@ -32,7 +40,7 @@ class ByFormula(Op):
     rounds = False
     elementwise = True
     rule: str
-    batch = over_stacks
+    batch = _over_stacks
 
     def infer(self, *types: ArrayType) -> Type:
         """The first operand's type, which others may repeat."""
