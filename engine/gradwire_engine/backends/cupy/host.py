@@ -26,7 +26,7 @@ REAL = frozenset("erf erfc erfcx exp1 expi spherical_yn".split())
 DEPENDING = frozenset(
     "algebraic_integral beta_density betainc_in_ab expm gamma_density gammainc_in_a iv_in_order "
     "ive_in_order jv_in_order kv_in_order kve_in_order nonzero_indices series_in_parameters "
-    "yv_in_order".split()
+    "stdtr_in_df yv_in_order".split()
 )
 #: A library of CUDA's is called, for which the host waits, be it to see whether it has failed.
 WAITING = frozenset(

@@ -17,7 +17,7 @@ from gradwire_engine.ops.elementwise import SpecialBinary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute
 from gradwire_engine.ops.pointwise.comparison import LogicalOr
 from gradwire_engine.ops.pointwise.selection import Sign, Where
-from gradwire_engine.ops.special.incomplete import half_line
+from gradwire_engine.ops.special.incomplete import half_line, of_length
 from gradwire_engine.ops.special.tails import modified_bessel
 
 if TYPE_CHECKING:
@@ -209,14 +209,14 @@ def _on_contours(xp: Any, n: int, v: Any, x: Any, *, oscillates: bool) -> Any:
     near = xp.minimum(least, beta if oscillates else xp.where(alpha > 0, alpha, 1))
     first = half_line(
         xp,
-        _finite(onwards, math.pi - beta),
+        of_length(onwards, math.pi - beta),
         near,
         math.pi * _FAR,
     )
     length = beta if oscillates else 2 * alpha
     positive = length > 0
     length = xp.where(positive, length, 1)
-    second = half_line(xp, _finite(before, length), near, length * _FAR)
+    second = half_line(xp, of_length(before, length), near, length * _FAR)
     total = first + xp.where(positive, second, 0)
     left = (
         zero
@@ -252,7 +252,7 @@ def _modified(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
         return ((-t) ** n * xp.exp(phi - v * t) * (slope + 1j)).imag
 
     near = xp.minimum(1 / xp.sqrt(1 + xp.hypot(v, x)), ratio)
-    return half_line(xp, _finite(up, math.pi), near, 20 * math.pi) / math.pi
+    return half_line(xp, of_length(up, math.pi), near, 20 * math.pi) / math.pi
 
 
 def _second_modified(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
@@ -277,16 +277,6 @@ def _second_modified(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
         value = t**n * xp.exp(u * t - x * xp.cosh(t) + shift)
         total = total + xp.where(t > peak + right, 0, value)
     return total * step * 0.5 * (xp.sign(v) if n % 2 else 1)
-
-
-def _finite(integrand: Any, length: Any) -> Any:
-    """``integrand``, of distances from 0 and to ``length``, as one of the half line."""
-
-    def mapped(w: Any) -> Any:
-        shrink = 1 / (1 + w / length)
-        return integrand(w * shrink, length * shrink) * shrink**2
-
-    return mapped
 
 
 def _arc(xp: Any, d: Any) -> Any:

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary
-from gradwire_engine.ops.pointwise.comparison import Less, LogicalAnd
 from gradwire_engine.ops.pointwise.exponential import Exp, Log, Log1p
-from gradwire_engine.ops.pointwise.selection import Sign, Where
 from gradwire_engine.ops.special.beta import BetaLn
-from gradwire_engine.ops.special.gamma import DigammaRise
-from gradwire_engine.ops.special.hypergeometric import SeriesInParameters
+from gradwire_engine.ops.special.gamma import DigammaRise, polygamma_of
 from gradwire_engine.ops.special.incomplete import (
-    BetaIncInAB,
+    bell,
+    fraction_in_ab,
+    half_line,
+    pieces,
+    segment,
 )
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
+
+#: Up to this ``df`` the first derivative is that of a continued fraction, in which it loses as many
+#: digits as ``df`` has.
+_SUMMED = 5e2
+#: Below this, so many terms of a series have all digits.
+_SMALL, _TERMS = 1e-2, 8
+#: The shift of an argument to the right, and the number of terms of an asymptotic series there.
+_MOVED, _ASYMPTOTIC = 8, 9
+#: Nodes of a quadrature from 0.
+_NODES = 32
 
 
 @register("stdtr")
 class Stdtr(SpecialBinary):
     """Student's distribution function: ``z = P(T ≤ t)`` for ``df`` degrees of freedom.
 
-    ``z = I_x(df / 2, 1/2) / 2`` for ``t < 0``, ``x = df / (df + t²)``; derivatives in both, that in
-    ``df`` to 8 digits for ``df`` up to 1e4, fewer beyond, where it vanishes.
+    ``z = I_x(df / 2, 1/2) / 2`` for ``t < 0``, ``x = df / (df + t²)``; derivatives in both.
     Source: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions 2, 28.2.
     """
 
@@ -33,7 +46,7 @@ class Stdtr(SpecialBinary):
     flops_per_element = 100
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``t_bar`` by the density, ``df_bar`` by a series, or by that of ``I`` far out."""
+        """``t_bar`` by the density, ``df_bar`` by the fraction for ``I`` or by an integral."""
         in_df, in_t = _student_slopes(*operands)
         return z_bar * in_df, z_bar * in_t
 
@@ -54,22 +67,122 @@ class Stdtrit(SpecialBinary):
         return -(z_bar * (in_df / in_t)), z_bar / in_t
 
 
-def _student_slopes(df: Var, t: Var) -> tuple[Var, Var]:
-    """Derivatives of ``P(T ≤ t)`` in ``df`` and ``t``.
+@register("stdtr_in_df", public=False)
+class StdtrInDf(SpecialBinary):
+    """Derivative number ``n > 0`` of ``P(T ≤ t)`` in the degrees of freedom ``df``.
 
-    That in ``df`` for small ``t`` of ``P = 1/2 + t p(0) ₂F₁((df + 1) / 2, 1/2; 3/2; -t² / df)``,
-    which is smooth at 0.
+    Relative error below 1e-9 for ``n = 1``; NaN unless ``df`` is positive and finite.
     """
-    half, three_halves = (df.builder.scalar(value, df.dtype) for value in (0.5, 1.5))
-    square, a = t * t, df * 0.5
-    ratio = square / df
-    centre = Exp()(Log()(df) * -0.5 - BetaLn()(a, half))
-    density = centre * Exp()(Log1p()(ratio) * ((df + 1) * -0.5))
-    series = a + 0.5, half, three_halves, -ratio
-    in_centre = (DigammaRise()(a, half) - 1 / df) * SeriesInParameters((0, 0, 0))(*series)
-    in_first, in_ratio = SeriesInParameters((1, 0, 0)), SeriesInParameters((0, 0, 0), 1)
-    inner = (in_centre + in_first(*series)) * 0.5 + in_ratio(*series) * (ratio / df)
-    outer = BetaIncInAB(1, 0)(a, half, df / (df + square)) * Sign()(t) * -0.25
-    far = outer - density * t / (df * 2)
-    near = LogicalAnd()(df.exceeds(square), Less()(square, df.builder.scalar(1, df.dtype)))
-    return Where()(near, t * centre * inner, far), density
+
+    n: int
+    flops_per_element = 10_000
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """In double precision: a fraction for ``n = 1`` and ``df`` not large, else integrals."""
+        df, t = xp.broadcast_arrays(*operands)
+        valid = (df > 0) & (df < math.inf) & (t == t)
+        size = xp.abs(t.astype("float64"))
+        moves = valid & (size > 0) & (size < math.inf)
+        v, s = (xp.where(moves, x, 1).astype("float64").reshape(-1) for x in (df, size))
+        found, moves = xp.zeros(v.shape), moves.reshape(-1)
+        simple = v <= (_SUMMED if self.n == 1 else 0)
+        outer = v * (v + 5) < (v + 2) * (v + s * s)
+        for chosen, rule in (
+            (moves & simple & outer, partial(_fraction, outer=True)),
+            (moves & simple & ~outer, partial(_fraction, outer=False)),
+            (moves & ~simple, self._integral),
+        ):
+            for piece in pieces(xp, chosen, v):
+                found[piece] = rule(xp, v[piece], s[piece])
+        shaped = found.reshape(valid.shape) * xp.sign(t)
+        return xp.where(valid, shaped, math.nan).astype(operands[0].dtype)
+
+    def _integral(self, xp: Any, v: Any, t: Any) -> Any:
+        """From 0 to ``t`` while the density rises with ``df``, else beyond; ``t = √v sinh y``."""
+        ln_beta, rise = xp.special.betaln(v / 2, 0.5), _rise(xp, v / 2)
+        end = xp.arcsinh(t / xp.sqrt(v))
+
+        def integrand(y: Any) -> Any:
+            square = xp.sinh(y) ** 2
+            slopes = _log_slopes(
+                self.n, xp.special.polygamma, _first(xp, v, square, rise), v, 1 / (1 + square)
+            )
+            return xp.exp(xp.log1p(square) * (v * -0.5) - ln_beta) * bell(self.n, slopes)
+
+        central = (_first(xp, v, xp.sinh(end) ** 2, rise) > 0) & (end < 3)
+        near = 1 / (1 + xp.sqrt(v) + v * xp.tanh(end))
+        inner = segment(xp, integrand, xp.where(central, end, 0), _NODES)
+        outer = half_line(xp, lambda w: integrand(end + w), near, 1 / v + 0.25 / xp.sqrt(v))
+        return xp.where(central, inner, -outer)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``df_bar`` by the next derivative, ``t_bar`` by the density's."""
+        df, t = operands
+        square, density = t * t, _density(df, t)
+        ratio = square / df
+        inner = square / (df + square) * (1 / df + 1) - Log1p()(ratio)
+        half = df.builder.scalar(0.5, df.dtype)
+        first = (DigammaRise()(df * 0.5, half) - 1 / df + inner) * 0.5
+        slopes = _log_slopes(self.n, polygamma_of, first, df, df / (df + square))
+        return z_bar * StdtrInDf(self.n + 1)(df, t), z_bar * (density * bell(self.n, slopes))
+
+
+def _student_slopes(df: Var, t: Var) -> tuple[Var, Var]:
+    """Derivatives of ``P(T ≤ t)`` in ``df`` and ``t``."""
+    return StdtrInDf(1)(df, t), _density(df, t)
+
+
+def _density(df: Var, t: Var) -> Var:
+    half = df.builder.scalar(0.5, df.dtype)
+    centre = Exp()(Log()(df) * -0.5 - BetaLn()(df * 0.5, half))
+    return centre * Exp()(Log1p()(t * t / df) * ((df + 1) * -0.5))
+
+
+def _log_slopes(
+    n: int, polygamma: Callable[[int, Any], Any], first: Any, v: Any, share: Any
+) -> list[Any]:
+    """Derivatives of the density's logarithm in ``df``; ``share`` is ``v / (v + t²)``."""
+    slopes, powers = [first], [share]
+    inverse = 1 / v
+    scale = inverse
+    for k in range(2, n + 1):
+        powers.append(powers[-1] * share)
+        scale = scale * inverse
+        of_gammas = (polygamma(k - 1, v * 0.5 + 0.5) - polygamma(k - 1, v * 0.5)) * 0.5**k
+        falls = (1 - powers[-2]) * v * k - (1 - powers[-1]) * (v + 1) * (k - 1) + (k - 1)
+        slopes.append(of_gammas + falls * scale * (0.5 * (-1) ** k * math.factorial(k - 2)))
+    return slopes
+
+
+def _first(xp: Any, v: Any, square: Any, rise: Any) -> Any:
+    """The first derivative of the density's logarithm in ``df``, ``square`` being ``t² / v``."""
+    share = square / (1 + square)
+    series = share * 0 + 1 / _TERMS
+    for k in range(_TERMS - 1, 1, -1):
+        series = series * share + 1 / k
+    excess = xp.where(share < _SMALL, series * share**2, xp.log1p(square) - share)
+    return (rise + share / v - excess) * 0.5
+
+
+def _rise(xp: Any, a: Any) -> Any:
+    """``ψ(a + 1/2) - ψ(a) - 1 / 2a``, moved to the right and there its asymptotic series.
+
+    Source: DLMF 5.5.2, 5.11.2, of which like terms are subtracted.
+    """
+    total = sum([0.25 / ((a + k) * (a + k + 1) * (a + k + 0.5)) for k in range(_MOVED)])
+    inverse = 0.25 / (a + _MOVED) ** 2
+    series = a * 0
+    for k, bernoulli in [*enumerate(xp.special.bernoulli(2 * _ASYMPTOTIC)[2::2], 1)][::-1]:
+        series = (series + (4.0**k - 1) / k * float(bernoulli)) * inverse
+    return total + series
+
+
+def _fraction(xp: Any, v: Any, t: Any, *, outer: bool) -> Any:
+    """The slope of ``1 - I_x(v / 2, 1/2) / 2`` for positive ``t``, ``x = v / (v + t²)``."""
+    square = t * t
+    x, rest = v / (v + square), square / (v + square)
+    a, b = v / 2, xp.full_like(v, 0.5)
+    psi_rise = _rise(xp, a) + 1 / v
+    places = (a, b, x, rest) if outer else (b, a, rest, x)
+    density, in_a = fraction_in_ab(xp, *places, in_a=outer, psi_rise=psi_rise)
+    return (in_a if outer else -in_a) * -0.25 - density / (2 * v)

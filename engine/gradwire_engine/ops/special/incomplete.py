@@ -13,6 +13,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.comparison import IsNan
@@ -103,7 +105,7 @@ class GammaIncInA(SpecialBinary):
             ln_t = base + xp.where(lower, -w, xp.log1p(w / x))
             ln_jacobian = xp.where(lower, ln_t, 0)
             density = xp.exp((a - 1) * ln_t - xp.exp(ln_t) - ln_gamma + ln_jacobian)
-            return density * _powers(self.n, [ln_t + psi[0], *psi[1:]])
+            return density * bell(self.n, [ln_t + psi[0], *psi[1:]])
 
         total = half_line(xp, integrand, 1 / fall, reach)
         return xp.where(lower, total, -total)
@@ -114,7 +116,7 @@ class GammaIncInA(SpecialBinary):
         density = GammaDensity()(a, x) * _where_defined(z)
         if self.n:
             slopes = [-polygamma_of(k, a) for k in range(self.n)]
-            density = density * _powers(self.n, [Log()(x) + slopes[0], *slopes[1:]])
+            density = density * bell(self.n, [Log()(x) + slopes[0], *slopes[1:]])
         return z_bar * GammaIncInA(self.n + 1)(a, x), z_bar * density
 
 
@@ -201,21 +203,21 @@ class BetaIncInAB(Special):
         found = xp.zeros(a.shape)
         simple = xp.maximum(a, b) <= (_SUMMED if self.m + self.n == 1 else 0)
         left = x * (a + b + 2) < a + 1
-        for chosen, rule in (
-            (simple & left, self._fraction),
-            (simple & ~left, self._mirrored_fraction),
-            (~simple, self._integral),
+        for chosen, size, rule in (
+            (simple & left, a, self._fraction),
+            (simple & ~left, b, self._mirrored_fraction),
+            (~simple, a, self._integral),
         ):
-            for piece in pieces(xp, chosen, a + b):
+            for piece in pieces(xp, chosen, size):
                 found[piece] = rule(xp, a[piece], b[piece], x[piece])
         shaped = found.reshape(valid.shape)
         return xp.where(valid, shaped, math.nan).astype(operands[0].dtype)
 
     def _fraction(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
-        return _fraction_in_ab(xp, a, b, x, 1 - x, in_a=self.m == 1)
+        return fraction_in_ab(xp, a, b, x, 1 - x, in_a=self.m == 1)[1]
 
     def _mirrored_fraction(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
-        return -_fraction_in_ab(xp, b, a, 1 - x, x, in_a=self.m == 0)
+        return -fraction_in_ab(xp, b, a, 1 - x, x, in_a=self.m == 0)[1]
 
     def _integral(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
         """The integral up to ``x`` below the mean, else that beyond it."""
@@ -255,13 +257,18 @@ class BetaIncInAB(Special):
         )
 
 
-def _fraction_in_ab(xp: Any, a: Any, b: Any, x: Any, rest: Any, *, in_a: bool) -> Any:
-    """A slope of the even part of the continued fraction for ``I``, ``x < (a + 1) / (a + b + 2)``.
+def fraction_in_ab(
+    xp: Any, a: Any, b: Any, x: Any, rest: Any, *, in_a: bool, psi_rise: Any = None
+) -> tuple[Any, Any]:
+    """``xᵃ (1 - x)ᵇ / B(a, b)`` and a slope of ``I_x(a, b)``, for ``x < (a + 1) / (a + b + 2)``.
+
+    That of the even part of its continued fraction. ``psi_rise`` is ``ψ(a + b)`` less that of the
+    parameter of the slope.
 
     Source: DLMF 8.17.22; DiDonato and Morris, "Algorithm 708" (1992), (9). The number of terms
-    grows as the square root of the parameters.
+    grows as the square root of ``a``.
     """
-    count = math.ceil(8 + 1.6 * math.sqrt(float(xp.max(xp.maximum(a, b)))))
+    count = math.ceil(12 + 2.2 * math.sqrt(float(xp.max(a))))
     lean, turn = a * rest - b * x + 1, rest if in_a else -x
     below, slope, above, above_slope = 1.0, 0.0, 0.0, 0.0
     for m in range(count, -1, -1):
@@ -283,10 +290,12 @@ def _fraction_in_ab(xp: Any, a: Any, b: Any, x: Any, rest: Any, *, in_a: bool) -
             above_slope = share * (b - m) * (1 - total * (2 / c - 1 / n))
         else:
             above_slope = share * (total + b - m)
-    psi = xp.special.digamma
-    turn = psi(a + b) - (psi(a) - xp.log(x) if in_a else psi(b) - xp.log(rest))
+    if psi_rise is None:
+        psi_rise = xp.special.digamma(a + b) - xp.special.digamma(a if in_a else b)
+    turn = psi_rise + xp.log(x if in_a else rest)
     density = xp.exp(a * xp.log(x) + b * xp.log(rest) - xp.special.betaln(a, b))
-    return xp.where((x > 0) & (rest > 0), density / below * (turn - slope / below), 0)
+    inside = (x > 0) & (rest > 0)
+    return density, xp.where(inside, density / below * (turn - slope / below), 0)
 
 
 def pieces(xp: Any, chosen: Any, size: Any) -> Iterator[Any]:
@@ -319,7 +328,7 @@ def _shifted(slopes: Slopes, ln_t: Any, ln_rest: Any) -> Slopes:
     return {key: slope + more[key] if key in more else slope for key, slope in slopes.items()}
 
 
-def _powers(n: int, slopes: list[Any]) -> Any:
+def bell(n: int, slopes: list[Any]) -> Any:
     """``f⁽ⁿ⁾ / f`` from the derivatives of ``ln f``, the first at 0: Bell's polynomial."""
     return _mixed_powers(n, 0, {(k, 0): slope for k, slope in enumerate(slopes, 1)})
 
@@ -358,3 +367,25 @@ def half_line(xp: Any, integrand: Callable[[Any], Any], scale: Any, reach: Any) 
         values = integrand(w) * w * (1 + xp.exp(-s))
         total = total + xp.sum(xp.where(xp.isfinite(values), values, 0), axis=0)
     return total * _STEP
+
+
+def of_length(integrand: Any, length: Any) -> Any:
+    """``integrand``, of distances from 0 and to ``length``, as one of the half line."""
+
+    def mapped(w: Any) -> Any:
+        shrink = 1 / (1 + w / length)
+        return integrand(w * shrink, length * shrink) * shrink**2
+
+    return mapped
+
+
+def segment(xp: Any, integrand: Callable[[Any], Any], length: Any, count: int) -> Any:
+    """``∫ f(w) dw`` from 0 to ``length`` by Gauss's and Legendre's formula of ``count`` nodes."""
+    nodes, weights = (xp.asarray(v) for v in np.polynomial.legendre.leggauss(count))
+    total = xp.zeros(xp.shape(length))
+    block = max(1, _BLOCK // max(1, total.size))
+    for start in range(0, count, block):
+        some = slice(start, start + block)
+        part, weight = (v[some].reshape(-1, *[1] * total.ndim) for v in (nodes, weights))
+        total = total + xp.sum(integrand(length * (part + 1) * 0.5) * weight, axis=0)
+    return total * length * 0.5
