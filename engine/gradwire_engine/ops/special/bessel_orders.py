@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute
 from gradwire_engine.ops.pointwise.comparison import LogicalOr
 from gradwire_engine.ops.pointwise.selection import Sign, Where
-from gradwire_engine.ops.special.incomplete import half_line, of_length
+from gradwire_engine.ops.special.incomplete import half_line, of_length, pieces
 from gradwire_engine.ops.special.tails import modified_bessel
 
 if TYPE_CHECKING:
@@ -29,6 +33,11 @@ _NEGLIGIBLE, _FAR = 45.0, 1e16
 _TINY = 1e-290
 #: Below, slopes by the order less 1 have fewer than 14 digits.
 _SMALL = 1e-2
+#: The largest order and argument, summed, of series and of Schläfli's integrals; the least share
+#: of a term; the nodes of an integral over the half line.
+_LONGEST, _LEAST, _NODES = 200.0, 1e-17, 96
+
+Rule = Callable[[Any, Any], Any]
 
 
 class InOrder(SpecialBinary, ABC):
@@ -87,8 +96,19 @@ class JvInOrder(InOrder):
     n: int
 
     def at(self, xp: Any, v: Any, x: Any) -> Any:
-        """The real part of Hankel's function."""
-        return _hankel(xp, self.n, v, x).real
+        """The real part of Hankel's function; first ones by a series or Schläfli's integrals."""
+        series = (v >= 0) & (v > x) & (x * x < 14 * (v + 1))
+        return _chosen(
+            xp,
+            v,
+            x,
+            lambda v, x: _hankel(xp, self.n, v, x).real,
+            (series & (self.n == 1), lambda v, x: _series(xp, v, x, 0, -1)),
+            (
+                ((v <= x) | (v < 40)) & (abs(v) + x < _LONGEST) & (self.n == 1),
+                lambda v, x: _by_schlaefli(xp, v, x, second=False),
+            ),
+        )
 
 
 @register("yv_in_order", public=False)
@@ -99,8 +119,17 @@ class YvInOrder(InOrder):
     vanishes = False
 
     def at(self, xp: Any, v: Any, x: Any) -> Any:
-        """The imaginary part of Hankel's function."""
-        return _hankel(xp, self.n, v, x).imag
+        """The imaginary part of Hankel's function; first ones by Schläfli's integrals."""
+        return _chosen(
+            xp,
+            v,
+            x,
+            lambda v, x: _hankel(xp, self.n, v, x).imag,
+            (
+                (abs(v) + x < _LONGEST) & (self.n == 1),
+                lambda v, x: _by_schlaefli(xp, v, x, second=True),
+            ),
+        )
 
 
 @register("iv_in_order", public=False)
@@ -111,8 +140,8 @@ class IvInOrder(InOrder):
     sign = 1
 
     def at(self, xp: Any, v: Any, x: Any) -> Any:
-        """From the saddle point upwards."""
-        return _modified(xp, self.n, v, x, 0)
+        """From the saddle point upwards; first ones by a series."""
+        return _first_modified(xp, self.n, v, x, scaled=False)
 
 
 @register("ive_in_order", public=False)
@@ -123,8 +152,8 @@ class IveInOrder(InOrder):
     sign, scale = 1, -1
 
     def at(self, xp: Any, v: Any, x: Any) -> Any:
-        """From the saddle point upwards."""
-        return _modified(xp, self.n, v, x, x)
+        """From the saddle point upwards; first ones by a series."""
+        return _first_modified(xp, self.n, v, x, scaled=True)
 
 
 @register("kv_in_order", public=False)
@@ -149,6 +178,103 @@ class KveInOrder(InOrder):
     def at(self, xp: Any, v: Any, x: Any) -> Any:
         """Along the real line."""
         return _second_modified(xp, self.n, v, x, x)
+
+
+def _chosen(xp: Any, v: Any, x: Any, otherwise: Rule, *rules: tuple[Any, Rule]) -> Any:
+    """By the first of the rules whose condition holds; elements of like size together."""
+    shape = x.shape
+    v, x = v.reshape(-1), x.reshape(-1)
+    found, rest = xp.zeros(x.shape), xp.ones(x.shape, bool)
+    for condition, rule in (*rules, (xp.ones(x.shape, bool), otherwise)):
+        mine = rest & condition.reshape(-1)
+        rest = rest & ~mine
+        for piece in pieces(xp, mine, abs(v) + x):
+            found[piece] = rule(v[piece], x[piece])
+    return found.reshape(shape)
+
+
+def _first_modified(xp: Any, n: int, v: Any, x: Any, *, scaled: bool) -> Any:
+    def series(v: Any, x: Any) -> Any:
+        return _series(xp, v, x, x if scaled else 0, 1)
+
+    def mirrored(v: Any, x: Any) -> Any:  # I_v of -v and K_v.  Source: DLMF 10.27.2
+        k, in_k = (_second_modified(xp, m, -v, x, 0) for m in range(2))
+        more = xp.cos(math.pi * v) * 2 * k - xp.sin(math.pi * v) * (2 / math.pi) * in_k
+        return -series(-v, x) - more * xp.exp(-x if scaled else 0 * x)
+
+    summed = (x < _LONGEST) & (n == 1)
+    return _chosen(
+        xp,
+        v,
+        x,
+        lambda v, x: _modified(xp, n, v, x, x if scaled else 0),
+        (summed & (v >= 0), series),
+        (summed & (v < 0), mirrored),
+    )
+
+
+def _series(xp: Any, v: Any, x: Any, shift: Any, sign: int) -> Any:
+    """``∂/∂v exp(-shift) Σ signᵏ (x/2)²ᵏ⁺ᵛ / (k! Γ(v + k + 1))`` for ``v ≥ 0``.
+
+    Source: DLMF 10.15.1, 10.38.1.
+    """
+    log, square = xp.log(x / 2), x * x * 0.25
+    turn = log - xp.special.digamma(v + 1)
+    term, value, total, k = xp.ones(x.shape), xp.ones(x.shape), turn, 0
+    while k % 8 or float(xp.max(term / value, initial=0.0)) > _LEAST:
+        k += 1
+        turn = turn - 1 / (v + k)
+        term = term * (square / (k * (v + k)))
+        value = value + term
+        total = total + (term * turn if sign > 0 or k % 2 == 0 else -term * turn)
+    return total * xp.exp(v * log - xp.special.gammaln(v + 1) - shift)
+
+
+def _by_schlaefli(xp: Any, v: Any, x: Any, *, second: bool) -> Any:
+    """The derivative of ``J_v``, or of the ``second`` kind's, by Schläfli's integrals.
+
+    Source: DLMF 10.9.6, 10.9.7.
+    """
+    count = 16 * math.ceil((0.8 * float(xp.max(abs(v) + x)) + 24) / 16)
+    total = xp.zeros(x.shape)
+    for node, weight in zip(*_legendre(count), strict=True):
+        theta = math.pi / 2 * (node + 1)
+        phase = v * theta - x * math.sin(theta)
+        total = total - (xp.cos(phase) if second else xp.sin(phase)) * (
+            theta * weight * math.pi / 2
+        )
+    none, first = _falling(xp, -v, x)
+    cosine, sine = xp.cos(math.pi * v), xp.sin(math.pi * v)
+    if not second:
+        return total / math.pi - cosine * none + sine * first / math.pi
+    _, rising = _falling(xp, v, x)
+    return (total - rising + cosine * first + math.pi * sine * none) / math.pi
+
+
+def _falling(xp: Any, u: Any, x: Any) -> tuple[Any, Any]:
+    """``∫ tᵐ exp(u t - x sinh t) dt`` over positive ``t`` for ``m`` of 0 and 1."""
+    rise = xp.maximum(u, 0)
+    end = xp.arcsinh((_NEGLIGIBLE + 40 * rise) / x)
+    for _ in range(6):
+        end = xp.arcsinh((_NEGLIGIBLE + rise * end) / x)
+    end = xp.where(u < 0, xp.minimum(end, _NEGLIGIBLE / xp.maximum(-u, 1e-300)), end)
+    peak = xp.arccosh(xp.maximum(rise / x, 1))
+    width = _NEGLIGIBLE / rise + xp.sqrt(2 * _NEGLIGIBLE / (rise * xp.tanh(peak)))
+    start = xp.where(peak > width, peak - width, 0)
+    half = (end - start) / 2
+    none = first = xp.zeros(x.shape)
+    for node, weight in zip(*_legendre(_NODES), strict=True):
+        t = start + half * (node + 1)
+        value = xp.exp(u * t - x * xp.sinh(t)) * weight
+        none, first = none + value, first + value * t
+    return none * half, first * half
+
+
+@lru_cache(maxsize=64)
+def _legendre(count: int) -> tuple[list[float], list[float]]:
+    """Nodes and weights of Gauss's and Legendre's formula on [-1, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    return nodes.tolist(), weights.tolist()
 
 
 def _hankel(xp: Any, n: int, v: Any, x: Any) -> Any:
