@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import Special, conj
+from gradwire_engine.ops.special.incomplete import pieces
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -86,12 +87,24 @@ class SeriesInParameters(Special):
     flops_per_element = 10_000
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Sum Taylor polynomials in the parameters, in double precision.
+        """In double precision, of arguments of like size together."""
+        shaped = xp.broadcast_arrays(*[v.astype("float64") for v in operands])
+        flat = [v.reshape(-1) for v in shaped]
+        x = flat[-1]
+        found = xp.zeros(x.shape)
+        # What is summed is x / (x - 1) of negative x where there are two parameters above.
+        size = xp.where(x < 0, x / (x - 1), x) if len(flat) == 4 else xp.abs(x)
+        for piece in pieces(xp, xp.ones(x.shape, bool), size):
+            *uppers, lower, of_x = [v[piece] for v in flat]
+            found[piece] = self._summed(xp, uppers, lower, of_x)
+        return found.reshape(shaped[-1].shape).astype(operands[0].dtype)
+
+    def _summed(self, xp: Any, uppers: list[Any], lower: Any, x: Any) -> Any:
+        """Sum Taylor polynomials in the parameters.
 
         For ``x < 0`` after Kummer's or Pfaff's transformation of the last ``aᵢ``, so that terms
         keep their sign.  Source: DLMF 13.2.39, 15.8.1.
         """
-        *uppers, lower, x = xp.broadcast_arrays(*[v.astype("float64") for v in operands])
         count = len(uppers)
         x = xp.where(x < 1, x, math.nan) if count == 2 else x
         term = xp.zeros([*[n + 1 for n in self.counts], *x.shape])
@@ -114,8 +127,7 @@ class SeriesInParameters(Special):
             a, mirrored = factors[-1][0], x < 0
             slopes = {count - 1: xp.where(mirrored, -1.0, 1.0), count: xp.where(mirrored, 1.0, 0.0)}
             factors[-1] = xp.where(mirrored, lower - a, a), slopes
-        total = self._sum(xp, term, factors, lower, w)
-        return total.astype(operands[0].dtype)
+        return self._sum(xp, term, factors, lower, w)
 
     def _sum(self, xp: Any, term: Any, factors: list[Factor], lower: Any, w: Any) -> Any:
         """The series that begins with ``term``; NaN where it is not exact enough."""
