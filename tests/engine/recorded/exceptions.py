@@ -15,6 +15,9 @@ _TENSORFLOW: dict[str, tuple[str, ...]] = {
         "tf.atan2(o, o)",
         "tf.reduce_logsumexp(o - np.inf)",
     ),
+    "an infinite exponent has the slope 1, where theirs is NaN": (
+        "tf.reduce_logsumexp([np.inf, 0.0] + o)",
+    ),
     "a branch of where that was not taken contributes exactly 0": (
         "tf.where(e > 0, tf.math.log(e), e)",
     ),

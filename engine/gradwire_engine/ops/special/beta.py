@@ -17,6 +17,7 @@ class Beta(SpecialBinary):
     """Beta function: ``z = B(a, b) = Γ(a) Γ(b) / Γ(a + b)``.  Source: DLMF 5.12.1."""
 
     ufunc = "special.beta"
+    workspace = 4.0
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar = z_bar z (ψ(a) - ψ(a + b))``, and so in ``b``."""
@@ -28,6 +29,7 @@ class BetaLn(SpecialBinary):
     """Logarithm of the beta function's size: ``z = ln |B(a, b)|``.  Source: DLMF 5.12.1."""
 
     ufunc = "special.betaln"
+    workspace = 4.0
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar = z_bar (ψ(a) - ψ(a + b))``, and so in ``b``."""
