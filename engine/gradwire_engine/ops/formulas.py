@@ -252,10 +252,6 @@ def _of_elu(z_bar: Var, z: Var, x: Var) -> Cotangents:
     return (select(Less()(z, _zero(z)), z_bar * (z + 1), z_bar),)
 
 
-def _of_softsign(z_bar: Var, z: Var, x: Var) -> Cotangents:
-    return (z_bar / Square()(Absolute()(x) + 1),)
-
-
 def _signed_power(x: Var, y: Var) -> Var:
     return Where()(x.equals(0), x, Sign()(x) * Power()(Absolute()(x), y))
 
@@ -309,7 +305,6 @@ RULES |= {
     "relu6": _of_relu6,
     "leaky_relu": _of_leaky_relu,
     "elu": _of_elu,
-    "softsign": _of_softsign,
     "abs_power": _of_abs_power,
     "signed_power": _of_signed_power,
     "gennorm_below": _of_gennorm_below,

@@ -20,7 +20,7 @@ from gradwire_engine.ops.elementwise import (
     Unary,
 )
 from gradwire_engine.ops.linalg.products import MatMul
-from gradwire_engine.ops.pointwise.activations import Softplus
+from gradwire_engine.ops.pointwise.activations import Softplus, gated
 from gradwire_engine.ops.promotion import DTYPES, inexact_promoted, special_promoted
 from gradwire_engine.ops.random.keys import place_of, real_parameters, uniforms
 from gradwire_engine.prelude.compiler import OPERATORS
@@ -112,6 +112,8 @@ OWN_WORDS: dict[str, Callable[..., Any]] = {
     "uniforms": lambda b, key, shape: uniforms(b, key, shape, DTYPES["float64"]),
     "real_parameters": lambda b, op, x: real_parameters(b, op, *x),
     "place_of": place_of,
+    # A product with a gate that may be 0 where the other factor is infinite.
+    "gated": lambda b, x, gate: gated(x, gate),
     # An operation by the name of its class, with its fields by keyword, on arrays as they are.
     "primitive": lambda b, name, *x, **fields: b.emit(PRIMITIVES[name](**fields), *x),
 }

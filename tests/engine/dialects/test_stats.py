@@ -135,6 +135,39 @@ def test_quantiles_of_no_probability_are_nan(ask, law):
         assert np.isnan(slopes["v0"]).all() or law == "uniform"
 
 
+#: What is no parameter of a law, beside the others; of all that are not named 0 and less.
+INVALID = {"p": [-0.1, 1.1], "c": [0.0, -1.0], "kappa": [-0.5], "mu": [-2.0], "n": [-3.0]}
+INVALID |= {"truncnorm.a": [3.0], "truncnorm.b": [-0.8], "loc": []}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_there_is_no_law_of_invalid_parameters(ask, name):
+    points, shapes, moved = arguments(name)
+    given, (law, function) = [*shapes, *moved], name.split(".")
+    theirs = getattr(getattr(scipy.stats, law), function)
+    for place, word in enumerate(parameters(f"scipy.stats.{name}")[1:]):
+        for value in INVALID.get(f"{law}.{word}", INVALID.get(word, [0.0, -1.5])):
+            changed = [*given[:place], value, *given[place + 1 :]]
+            listed = "".join(f", {each}" for each in changed)
+            found = ask.value(f"scipy.stats.{name}(x{listed})", {"x": points})
+            np.testing.assert_array_equal(found, theirs(points, *changed))
+            assert np.isnan(found).all()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith((".logcdf", ".logsf"))])
+def test_logarithms_keep_the_digits_of_what_is_left_to_1(ask, name):
+    points, shapes, moved = arguments(name)
+    law, function = name.split(".")
+    rest = getattr(getattr(scipy.stats, law), {"logcdf": "sf", "logsf": "cdf"}[function])
+    far = np.sort(np.concatenate([points, *(s * np.logspace(-30, 3, 100) for s in (1, -1))]))
+    with np.errstate(all="ignore"):
+        left = rest(far, *shapes, *moved)
+    few = (left < 0.1) & (left > 1e-300)
+    listed = "".join(f", {each}" for each in [*shapes, *moved])
+    found = ask.value(f"scipy.stats.{name}(x{listed})", {"x": far})
+    np.testing.assert_allclose(found[few], np.log1p(-left[few]), 1e-9)
+
+
 #: With these densities and probabilities are smooth from one side of an end of the support.
 SMOOTH = GIVEN | {"a": 3.0, "b": 4.0, "df": 6.0, "beta": 2.0, "c": 3.0}
 #: Weights of one-sided differences of first and second order.

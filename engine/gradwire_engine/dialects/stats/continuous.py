@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from gradwire_engine.dialects.stats.laws import POSITIVE, continuous
 from gradwire_engine.ops.formulas import gennorm_below, log_gennorm
 from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
-from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Sqrt
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Sqrt, Square
 from gradwire_engine.ops.pointwise.comparison import Less
 from gradwire_engine.ops.pointwise.exponential import Exp, Expm1, Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.pointwise.trigonometric import Arctan2, Cos, Tan
+from gradwire_engine.ops.pointwise.trigonometric import Arctan2, Sin, Tan, Tanh
+from gradwire_engine.ops.rules import RULES, by_formula
 from gradwire_engine.ops.special.bessel import I0e
 from gradwire_engine.ops.special.beta import BetaLn
 from gradwire_engine.ops.special.distributions import Stdtr, Stdtrit
@@ -23,6 +24,7 @@ from gradwire_engine.ops.special.inverses import BetaIncCInv, BetaIncInv, GammaI
 from gradwire_engine.ops.special.normal import LogNdtr, Ndtr, Ndtri
 
 if TYPE_CHECKING:
+    from gradwire_engine.ops.base import Cotangents
     from gradwire_engine.ops.builder import Var
 
 _LOG_2 = math.log(2)
@@ -36,6 +38,30 @@ def _log1mexp(x: Var) -> Var:
 
 def _log_sigmoid(x: Var) -> Var:
     return -Softplus()(-x)
+
+
+def _log_logistic(y: Var) -> Var:
+    return _log_sigmoid(y) + _log_sigmoid(-y)
+
+
+def _of_log_logistic(z_bar: Var, z: Var, y: Var) -> Cotangents:
+    """The difference of the logistic function of ``-y`` and ``y``."""
+    return (-(z_bar * Tanh()(y * 0.5)),)
+
+
+RULES["log_logistic"] = _of_log_logistic
+
+
+def _steep(x: Var) -> Var:
+    """``exp(x)``, but ``exp(100)`` beyond, of which the exponential vanishes with all slopes."""
+    return Exp()(Where()(x.exceeds(100), x.builder.scalar(100, x.dtype), x))
+
+
+def _log_steep_rest(x: Var) -> Var:
+    """``ln(1 - exp(-exp(x)))``, by two terms where ``exp(x)`` is small."""
+    power = _steep(x)
+    small = Less()(x, x.builder.scalar(-20, x.dtype))
+    return Where()(small, x - power * 0.5, _log1mexp(-power))
 
 
 continuous(
@@ -148,6 +174,10 @@ def _laplace_below(y: Var) -> Var:
     return Where()(y.exceeds(0), 1 - tail, tail)
 
 
+def _log_laplace_below(y: Var) -> Var:
+    return Where()(y.exceeds(0), Log1p()(Exp()(-Absolute()(y)) * -0.5), y - _LOG_2)
+
+
 def _laplace_quantile(q: Var) -> Var:
     return Where()(q.exceeds(0.5), -Log()((1 - q) * 2), Log()(q * 2))
 
@@ -158,13 +188,15 @@ continuous(
     lambda y: -Absolute()(y) - _LOG_2,
     cdf=_laplace_below,
     sf=lambda y: _laplace_below(-y),
+    logcdf=_log_laplace_below,
+    logsf=lambda y: _log_laplace_below(-y),
     ppf=_laplace_quantile,
     isf=lambda q: -_laplace_quantile(q),
 )
 continuous(
     "logistic",
     "the logistic law, exp(-y) / (1 + exp(-y))²",
-    lambda y: _log_sigmoid(y) + _log_sigmoid(-y),
+    lambda y: by_formula("log_logistic", _log_logistic, y),
     cdf=Sigmoid(),
     sf=lambda y: Sigmoid()(-y),
     logcdf=_log_sigmoid,
@@ -205,10 +237,10 @@ continuous(
     "gumbel_r",
     "Gumbel's law of largest values, exp(-y - exp(-y))",
     lambda y: -y - Exp()(-y),
-    cdf=lambda y: Exp()(-Exp()(-y)),
-    sf=lambda y: -Expm1()(-Exp()(-y)),
+    cdf=lambda y: Exp()(-_steep(-y)),
+    sf=lambda y: -Expm1()(-_steep(-y)),
     logcdf=lambda y: -Exp()(-y),
-    logsf=lambda y: _log1mexp(-Exp()(-y)),
+    logsf=lambda y: _log_steep_rest(-y),
     ppf=lambda q: -Log()(-Log()(q)),
     isf=lambda q: -Log()(-Log1p()(-q)),
 )
@@ -216,9 +248,9 @@ continuous(
     "gumbel_l",
     "Gumbel's law of smallest values, exp(y - exp(y))",
     lambda y: y - Exp()(y),
-    cdf=lambda y: -Expm1()(-Exp()(y)),
-    sf=lambda y: Exp()(-Exp()(y)),
-    logcdf=lambda y: _log1mexp(-Exp()(y)),
+    cdf=lambda y: -Expm1()(-_steep(y)),
+    sf=lambda y: Exp()(-_steep(y)),
+    logcdf=_log_steep_rest,
     logsf=lambda y: -Exp()(y),
     ppf=lambda q: Log()(-Log1p()(-q)),
     isf=lambda q: Log()(-Log()(q)),
@@ -249,6 +281,7 @@ continuous(
     lambda y, a, b: y * y * -0.5 - _LOG_ROOT_2_PI - _log_between(a, b),
     "a b",
     (lambda a, b: a, lambda a, b: b),
+    domain={"a": lambda a, b, *_: (-math.inf, b), "b": None},
     cdf=lambda y, a, b: _between(a, y, _log_between(a, b)),
     sf=lambda y, a, b: _between(y, b, _log_between(a, b)),
     logcdf=lambda y, a, b: _log_between(a, y) - _log_between(a, b),
@@ -267,15 +300,26 @@ continuous(
 continuous(
     "vonmises",
     "von Mises' law of angles, exp(κ cos y) / (2π I₀(κ))",
-    lambda y, kappa: kappa * (Cos()(y) - 1) - Log()(I0e()(kappa) * (2 * math.pi)),
+    lambda y, kappa: kappa * Square()(Sin()(y * 0.5)) * -2 - Log()(I0e()(kappa) * (2 * math.pi)),
     "kappa",
+    domain={"kappa": [0.0, math.inf]},
 )
+
+
+def _log_wrapped(y: Var, c: Var) -> Var:
+    """With ``(1 - c)² + 4c sin²(y/2)``, in which nothing cancels."""
+    rest = 1 - c
+    distance = Square()(rest) + Square()(Sin()(y * 0.5)) * c * 4
+    return Log()(rest * (c + 1) / (distance * (2 * math.pi)))
+
+
 continuous(
     "wrapcauchy",
     "Cauchy's law wrapped around a circle, (1 - c²) / (2π (1 + c² - 2c cos y)), 0 ≤ y ≤ 2π",
-    lambda y, c: Log()((1 - c * c) / ((c * c + 1 - Cos()(y) * c * 2) * (2 * math.pi))),
+    _log_wrapped,
     "c",
     (0.0, 2 * math.pi),
+    domain={"c": (0.0, 1.0)},
 )
 
 

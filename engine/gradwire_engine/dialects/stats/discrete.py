@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
 
+#: Valid numbers of trials, probabilities, and those of what happens at last.
+_NUMBER, _SHARE = {"n": [0.0, math.inf]}, {"p": [0.0, 1.0]}
+_CHANCE = {"p": [math.ulp(0.0), 1.0]}
+
+
 def _log_choices(n: Var, k: Var) -> Var:
     """Logarithm of the binomial coefficient ``n`` over ``k``."""
     return -BetaLn()(n - k + 1, k + 1) - Log()(n + 1)
@@ -35,6 +40,7 @@ discrete(
     lambda k, p: (_number(0, k), p, k, -p, 1 - k),
     "p",
     (0.0, 1.0),
+    domain=_SHARE,
     cdf=lambda k, p: recorded("bdtr")(k.builder, k, 1.0, p),
     sf=lambda k, p: recorded("bdtrc")(k.builder, k, 1.0, p),
 )
@@ -44,6 +50,7 @@ discrete(
     lambda k, n, p: (_log_choices(n, k), p, k, -p, n - k),
     "n p",
     (0.0, lambda n, p: n),
+    domain=_NUMBER | _SHARE,
     cdf=_counted("bdtr"),
     sf=_counted("bdtrc"),
 )
@@ -52,6 +59,7 @@ discrete(
     "failures before n successes of probability p",
     lambda k, n, p: (-BetaLn()(k + 1, n) - Log()(n + k), p, n, -p, k),
     "n p",
+    domain=_CHANCE,
     cdf=_counted("nbdtr"),
     sf=_counted("nbdtrc"),
 )
@@ -61,12 +69,14 @@ discrete(
     lambda k, p: (_number(0, k), p, _number(1, k), -p, k - 1),
     "p",
     (1.0, math.inf),
+    domain=_CHANCE,
 )
 discrete(
     "poisson",
     "Poisson's law of mean mu, mu^k exp(-mu) / k!",
     lambda k, mu: (-GammaLn()(k + 1) - mu, mu, k),
     "mu",
+    domain={"mu": [0.0, math.inf]},
     cdf=_counted("pdtr"),
     sf=_counted("pdtrc"),
 )
@@ -76,4 +86,5 @@ discrete(
     lambda k, n, a, b: _log_choices(n, k) + BetaLn()(k + a, n - k + b) - BetaLn()(a, b),
     "n a b",
     (0.0, lambda n, a, b: n),
+    domain=_NUMBER,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import reduce
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,15 @@ from gradwire_engine.dialects.scipy import SCIPY
 from gradwire_engine.ops.pointwise.comparison import (
     Equal,
     Greater,
+    GreaterEqual,
+    IsInf,
+    IsNan,
     Less,
     LessEqual,
     LogicalAnd,
     LogicalOr,
 )
-from gradwire_engine.ops.pointwise.exponential import Log, XLogY
+from gradwire_engine.ops.pointwise.exponential import Log, Log1p, XLogY
 from gradwire_engine.ops.pointwise.selection import Floor, Where
 from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.special.error_functions import XLog1pY
@@ -32,6 +36,10 @@ if TYPE_CHECKING:
 Rule = Callable[..., Any]
 #: Least and largest value, as numbers or rules for the shapes.
 Support = tuple[Any, Any]
+#: By shape, the bounds of its valid values: included ones in a list, others in a tuple.
+Domain = dict[str, Any]
+#: Of a shape of which nothing else is said.
+_ABOVE_0 = (0.0, math.inf)
 LINE: Support = (-math.inf, math.inf)
 POSITIVE: Support = (0.0, math.inf)
 #: The meaning of each function of a value, and of which other one it is the logarithm or rest to 1.
@@ -50,6 +58,8 @@ _ENDS = {
     "logcdf": (-math.inf, 0.0),
     "logsf": (0.0, -math.inf),
 }
+#: Numbers of which the exponential is 0.
+_UNDERFLOWS = -700.0
 _QUANTILES = {
     "ppf": "Quantile of {}: P(X ≤ z) = q.",
     "isf": "What exceeds a share 1 - q of {}: P(X > z) = q.",
@@ -91,19 +101,22 @@ def continuous(
     support: Support = LINE,
     *,
     flat: bool = False,
+    domain: Domain | None = None,
     **rules: Rule,
 ) -> None:
     """Enter the functions of a law whose variable ``loc`` moves and ``scale`` stretches.
 
-    It is ``flat`` if all derivatives of probabilities are 0 at its least value.
+    It is ``flat`` if all derivatives of probabilities are 0 at its least value.  All are NaN where
+    ``scale`` is not positive, or a shape not in its ``domain``.
 
     ``rules`` give ``cdf`` and the other functions of the standard variable; ``sf`` and logarithms
     follow from ``cdf`` where they are not given to be exact in the tails.
     """
+    valid = _valid([*shapes.split(), "loc", "scale"], domain)
 
     def of_density(key: str) -> Rule:
         def moved(x: Var, *rest: Var) -> Any:
-            *shape, loc, scale = rest
+            *shape, loc, scale = valid(rest)
             y = (x - loc) / scale
             r, *factors = _parts(logpdf(y, *shape))
             return _within(key, support, y, shape, _density(key, shape, r - Log()(scale), factors))
@@ -112,7 +125,7 @@ def continuous(
 
     def of_value(key: str, rule: Rule) -> Rule:
         def moved(x: Var, *rest: Var) -> Any:
-            *shape, loc, scale = rest
+            *shape, loc, scale = valid(rest)
             y = (x - loc) / scale
             return _within(key, support, y, shape, rule(y, *shape), flat=flat)
 
@@ -120,7 +133,7 @@ def continuous(
 
     def of_probability(rule: Rule) -> Rule:
         def moved(q: Var, *rest: Var) -> Any:
-            *shape, loc, scale = rest
+            *shape, loc, scale = valid(rest)
             outside = LogicalOr()(Less()(q, q.builder.scalar(0, q.dtype)), q.exceeds(1))
             return rule(Where()(outside, q * math.nan, q), *shape) * scale + loc
 
@@ -139,13 +152,21 @@ def continuous(
 
 
 def discrete(
-    name: str, title: str, logpmf: Rule, shapes: str, support: Support = POSITIVE, **rules: Rule
+    name: str,
+    title: str,
+    logpmf: Rule,
+    shapes: str,
+    support: Support = POSITIVE,
+    *,
+    domain: Domain | None = None,
+    **rules: Rule,
 ) -> None:
-    """Enter the functions of a law of counts that ``loc`` moves."""
+    """Enter the functions of a law of counts that ``loc`` moves, NaN as those of others."""
+    valid = _valid([*shapes.split(), "loc"], domain)
 
     def of_mass(key: str) -> Rule:
         def moved(k: Var, *rest: Var) -> Any:
-            *shape, loc = rest
+            *shape, loc = valid(rest)
             y = k - loc
             r, *factors = _parts(logpmf(y, *shape))
             z = _within(key, support, y, shape, _density(key, shape, r, factors))
@@ -156,7 +177,7 @@ def discrete(
 
     def of_value(key: str, rule: Rule) -> Rule:
         def moved(k: Var, *rest: Var) -> Any:
-            *shape, loc = rest
+            *shape, loc = valid(rest)
             y = Floor()(k - loc)
             return _within(key, support, y, shape, rule(y, *shape))
 
@@ -179,11 +200,46 @@ def _completed(rules: dict[str, Rule]) -> dict[str, Rule]:
         return {}
     sf: Rule = rules.get("sf", lambda *a: 1 - cdf(*a))
     logarithms: dict[str, Rule] = {
-        "logcdf": lambda *a: Log()(cdf(*a)),
-        "logsf": lambda *a: Log()(sf(*a)),
+        "logcdf": lambda *a: _logarithm(cdf(*a), sf(*a)),
+        "logsf": lambda *a: _logarithm(sf(*a), cdf(*a)),
     }
     given = {key: rule for key, rule in rules.items() if key in _VALUES}
     return {"sf": sf, **logarithms, **given}
+
+
+def _logarithm(probability: Var, rest: Var) -> Var:
+    """The logarithm, from the ``rest`` to 1 where that is less: it has more digits."""
+    high = probability.exceeds(0.5)
+    return Where()(high, Log1p()(-rest), Log()(probability))
+
+
+def _valid(names: list[str], domain: Domain | None) -> Callable[[tuple[Var, ...]], list[Var]]:
+    """Replaces parameters that are not in their domain by NaN."""
+    bounds = {"loc": None} | (domain or {})
+
+    def checked(given: tuple[Var, ...]) -> list[Var]:
+        found = []
+        for name, x in zip(names, given, strict=True):
+            ends = bounds.get(name, _ABOVE_0)
+            if callable(ends):
+                ends = ends(*given)
+            found.append(x if ends is None else _inside(x, ends))
+        return found
+
+    return checked
+
+
+def _inside(x: Var, ends: Any) -> Var:
+    """``x``, and NaN, as its slopes, where it is not between the ends."""
+    b = x.builder
+    compare = (GreaterEqual, LessEqual) if isinstance(ends, list) else (Greater, Less)
+    tests = [
+        test()(x, b.scalar(end, x.dtype) if isinstance(end, float) else end)
+        for test, end in zip(compare, ends, strict=True)
+        if not (isinstance(end, float) and math.isinf(end))
+    ]
+    one, nan = (b.scalar(number, x.dtype) for number in (1, math.nan))
+    return x * Where()(reduce(LogicalAnd(), tests), one, nan)
 
 
 def _parts(density: Any) -> tuple[Var, ...]:
@@ -194,7 +250,9 @@ def _parts(density: Any) -> tuple[Var, ...]:
 def _density(key: str, shape: list[Var], r: Var, factors: list[Var]) -> Var:
     """A density or its logarithm; with slopes 0 where only an exponential makes it vanish."""
     if key == "pdf":
-        return _unless(r.equals(-math.inf), 0, shape, powers(r, *factors))
+        z = powers(r, *factors)
+        vanishes = LogicalAnd()(Less()(r, r.builder.scalar(_UNDERFLOWS, r.dtype)), z.equals(0))
+        return _unless(vanishes, 0, shape, z)
     z = r
     for logarithm, x, a in zip((XLogY, XLog1pY), factors[::2], factors[1::2], strict=False):
         z = z + logarithm()(a, x)
@@ -206,8 +264,11 @@ def _within(
 ) -> Var:
     """``z`` where ``y`` is in the support, else what the function is on that side of it.
 
-    So there, and at infinity where it tends to a number, a probability has slopes 0.
+    So there, and at infinity where it tends to a number, a probability has slopes 0.  A density
+    vanishes at infinity where its formula has no value.
     """
+    if key not in _VALUES:
+        z = _unless(LogicalAnd()(IsInf()(y), IsNan()(z)), _ENDS[key][0], shape, z)
     for end, far, beyond in zip(support, _ENDS[key], (Less, Greater), strict=True):
         constant = key in _VALUES and math.isfinite(far)
         if callable(end) or math.isfinite(end):

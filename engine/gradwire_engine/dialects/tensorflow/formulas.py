@@ -184,7 +184,7 @@ def elu(b: Builder, features: Any) -> Any:
 @TF.macro("formulas.softsign")
 def softsign(b: Builder, features: Any) -> Any:
     """``x / (1 + |x|)``, by ``1 / (1 + |x|)²``."""
-    return by_formula("softsign", lambda x: recorded("softsign")(b, x), b.inexact(features))
+    return recorded("softsign")(b, features)
 
 
 def _above_zero(x: Var) -> Var:

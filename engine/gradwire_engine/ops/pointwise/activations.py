@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import Cotangents, register
+from gradwire_engine.ops.base import Cotangents, macro, register
 from gradwire_engine.ops.elementwise import RealUnary
-from gradwire_engine.ops.promotion import inexact_promoted
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Reciprocal, Square
+from gradwire_engine.ops.pointwise.comparison import IsInf
+from gradwire_engine.ops.pointwise.selection import Maximum, Minimum, Sign, Where
+from gradwire_engine.ops.pointwise.trigonometric import Tanh
+from gradwire_engine.ops.promotion import finfo, inexact_promoted
+from gradwire_engine.ops.rules import RULES, by_formula
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -30,7 +35,13 @@ class Sigmoid(RealUnary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar z sigmoid(-x)``: ``1 - z`` has no digits where ``z`` is near 1."""
-        return (z_bar * (z * self(-operands[0])),)
+        (x,) = operands
+        return (z_bar * by_formula("sigmoid_slope", lambda x: z * self(-x), x),)
+
+
+def _of_sigmoid_slope(z_bar: Var, z: Var, x: Var) -> Cotangents:
+    """``-z tanh(x / 2)``, the difference of the two shares."""
+    return (-(z_bar * (z * Tanh()(x * 0.5))),)
 
 
 @register("softplus")
@@ -63,3 +74,44 @@ class Softplus(RealUnary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar sigmoid(x)``."""
         return (z_bar * Sigmoid()(operands[0]),)
+
+
+@macro("softsign", "soft_sign")
+def softsign(b: Builder, x: Any) -> Any:
+    """``z = x / (1 + |x|)``.  Convention: derivative 1 at 0."""
+    return by_formula("softsign", _softsign, b.inexact(x))
+
+
+def _softsign(x: Var) -> Var:
+    return Where()(IsInf()(x), Sign()(x), x / (Absolute()(x) + 1))
+
+
+def _of_softsign(z_bar: Var, z: Var, x: Var) -> Cotangents:
+    return (z_bar * Square()(Reciprocal()(Absolute()(x) + 1)),)
+
+
+def gated(x: Var, gate: Var) -> Var:
+    """``x gate`` for a gate between 0 at ``-inf`` and 1 at ``inf``: the limits 0 and ``inf`` there.
+
+    Its slopes are those of a product in which what vanishes at infinity outweighs ``x``.
+    """
+    if x.dtype.kind == "c":
+        return x * gate
+    return by_formula("gated", lambda x, gate: Maximum()(x, _largest(x, -1)) * gate, x, gate)
+
+
+def _of_gated(z_bar: Var, z: Var, x: Var, gate: Var) -> Cotangents:
+    finite = Minimum()(Maximum()(x, _largest(x, -1)), _largest(x, 1))
+    return z_bar * gate, z_bar * finite
+
+
+def _largest(x: Var, sign: int) -> Var:
+    """The largest finite number of a dtype, or its opposite."""
+    return x.builder.scalar(sign * float(finfo(x.dtype).max), x.dtype)
+
+
+RULES |= {
+    "sigmoid_slope": _of_sigmoid_slope,
+    "softsign": _of_softsign,
+    "gated": _of_gated,
+}

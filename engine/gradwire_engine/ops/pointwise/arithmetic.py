@@ -124,24 +124,27 @@ class Power(Binary):
     def cotangent(self, number: int, z_bar: Var, z: Var, *operands: Var) -> Var:
         """``x_bar = z_bar (y x**(y-1))*``, ``y_bar = z_bar (z log x)*``, with the conventions."""
         x, y = operands
-        return z_bar * conj(_in_exponent(x, z) if number else _in_base(x, y))
+        return z_bar * conj(in_exponent(x, z) if number else in_base(x, y))
 
 
-def _in_base(x: Var, y: Var) -> Var:
+def in_base(x: Var, y: Var) -> Var:
     """``y x**(y-1)``, 0 where ``y`` is; of a number in the text without a choice."""
-    from gradwire_engine.ops.pointwise.comparison import LogicalAnd
+    from gradwire_engine.ops.pointwise.comparison import IsFinite, LogicalAnd, LogicalNot
     from gradwire_engine.ops.pointwise.selection import Where
 
     b = y.builder
     known = b.number(y)
-    if known:
+    if known is not None:
+        if not known:
+            return y
         return y * Power()(x, b.scalar(known - 1, y.dtype))
-    # y - 1 is replaced by 1 where both are 0, so that 0 * 0**-1 is 0 and not NaN.
-    neither = LogicalAnd()(x.equals(0), y.equals(0))
-    return y * Power()(x, Where()(neither, b.scalar(1, y.dtype), y - 1))
+    power = Power()(x, y - 1)
+    # 0 times what overflows, as 0**-1, is 0; of other powers the derivative in y remains.
+    hidden = LogicalAnd()(y.equals(0), LogicalNot()(IsFinite()(power)))
+    return y * Where()(hidden, b.scalar(0, y.dtype), power)
 
 
-def _in_exponent(x: Var, z: Var) -> Var:
+def in_exponent(x: Var, z: Var) -> Var:
     """``z log x``, 0 where ``x`` is not positive."""
     from gradwire_engine.ops.pointwise.exponential import Log
     from gradwire_engine.ops.pointwise.selection import Where

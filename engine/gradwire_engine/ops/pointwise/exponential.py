@@ -97,7 +97,7 @@ class Log2(InexactUnary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (x ln 2)*``."""
-        return (z_bar / (conj(operands[0]) * LN_2),)
+        return (z_bar * (1 / LN_2) / conj(operands[0]),)
 
 
 @register("log10")
@@ -109,7 +109,7 @@ class Log10(InexactUnary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (x ln 10)*``."""
-        return (z_bar / (conj(operands[0]) * LN_10),)
+        return (z_bar * (1 / LN_10) / conj(operands[0]),)
 
 
 @register("cbrt")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary
-from gradwire_engine.ops.pointwise.arithmetic import Absolute
-from gradwire_engine.ops.pointwise.exponential import LN_10, Exp, Log, Log1p, XLogY
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, in_base, in_exponent
+from gradwire_engine.ops.pointwise.comparison import Less
+from gradwire_engine.ops.pointwise.exponential import LN_10, Exp, Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Sin
 from gradwire_engine.ops.special.error_functions import XLog1pY
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
 DEGREE = math.pi / 180
+#: Products below this are no longer rounded to all digits.
+_PRECISE = 1e-290
 
 
 @register("exp10")
@@ -105,6 +108,24 @@ class Cotdg(SpecialUnary):
         return (-(z_bar * ((z * z + 1) * DEGREE)),)
 
 
+@register("powm1")
+class PowM1(SpecialBinary):
+    """Power less 1, exact near ``x = 1`` and ``y = 0``: ``z = x ** y - 1`` for ``x ≥ 0``.
+
+    Convention: derivatives 0 where both are 0.
+    """
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """By a logarithm."""
+        x, y = operands
+        return xp.expm1(xp.special.xlogy(y, x))
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar y x**(y-1)``, ``y_bar = z_bar x**y log x``, as of ``power``."""
+        x, y = operands
+        return z_bar * in_base(x, y), z_bar * in_exponent(x, Power()(x, y))
+
+
 @register("boxcox")
 class BoxCox(SpecialBinary):
     """Box and Cox's transform: ``z = (x ** y - 1) / y``, ``ln x`` where ``y`` is 0; ``x ≥ 0``.
@@ -117,8 +138,7 @@ class BoxCox(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar x ** (y - 1)``; ``y_bar`` by the slope of ``exprel``."""
         x, y = operands
-        slope = Exp()(XLogY()(y - 1, x))
-        return z_bar * slope, z_bar * _boxcox_in_power(Log()(x), y)
+        return z_bar * Power()(x, y - 1), z_bar * _boxcox_in_power(Log()(x), y)
 
 
 @register("boxcox1p")
@@ -139,38 +159,45 @@ def _boxcox_in_power(log: Var, y: Var) -> Var:
     return log * log * _slope_of_exprel(y * log)
 
 
-@register("inv_boxcox")
-class InvBoxCox(SpecialBinary):
-    """Inverse of Box and Cox's transform: ``z = (1 + x y) ** (1 / y)``, ``exp x`` for ``y = 0``."""
+class InverseBoxCox(SpecialBinary):
+    """``(1 + x y) ** (1 / y)``, ``exp x`` where ``y`` is 0, less what ``less`` says."""
 
-    ufunc = "special.inv_boxcox"
+    less: ClassVar[float]
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's function, and its limit where a product has no digits."""
+        x, y = operands
+        limit = xp.expm1(x) if self.less else xp.exp(x)
+        return xp.where(xp.absolute(x * y) < _PRECISE, limit, getattr(xp.special, self.name)(x, y))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar z / (1 + x y)``; ``y_bar = z_bar z x² g(x y)``."""
-        return _inverse_boxcox_slopes(z_bar * z, *operands)
+        """``x_bar = z_bar (1 + x y) ** (1 / y - 1)``; ``y_bar = z_bar z x² g(x y)``.
+
+        ``g = -₂F₁(2, 2; 3; -u) / 2`` is the slope of ``ln(1 + u) / u``, in which nothing cancels
+        near 0.  Source: DLMF 15.4.1, 15.5.1.
+        """
+        x, y = operands
+        u = x * y
+        small = Less()(Absolute()(u), u.builder.scalar(0.5, u.dtype))
+        one, two, three = (x.builder.scalar(n, x.dtype) for n in (1, 2, 3))
+        power = z + self.less if self.less else z
+        log = Log1p()(u)
+        divisor = Where()(small, one, y)
+        in_x = Where()(small, power / (u + 1), Exp()(log * (1 / divisor - 1)))
+        near = x * x * (Hyp2f1()(two, two, three, -Where()(small, u, one)) * -0.5)
+        far = (u / (u + 1) - log) / divisor / divisor
+        return z_bar * in_x, z_bar * (power * Where()(small, near, far))
+
+
+@register("inv_boxcox")
+class InvBoxCox(InverseBoxCox):
+    """Inverse of Box and Cox's transform: ``z = (1 + x y) ** (1 / y)``, ``exp x`` for ``y = 0``."""
+
+    less = 0.0
 
 
 @register("inv_boxcox1p")
-class InvBoxCox1p(SpecialBinary):
+class InvBoxCox1p(InverseBoxCox):
     """Inverse of the transform of ``1 + x``: ``z = (1 + x y) ** (1 / y) - 1``, exact near 0."""
 
-    ufunc = "special.inv_boxcox1p"
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """As of ``inv_boxcox``, with ``1 + z`` in place of ``z``."""
-        return _inverse_boxcox_slopes(z_bar * (z + 1), *operands)
-
-
-def _inverse_boxcox_slopes(z_bar: Var, x: Var, y: Var) -> Cotangents:
-    """Cotangents of ``z = exp(x ln(1 + u) / u)``, ``u = x y``; ``g`` is the slope of the quotient.
-
-    ``g = (u / (1 + u) - ln(1 + u)) / u²``, which near 0, where that cancels, is
-    ``-₂F₁(2, 2; 3; -u) / 2``.  Source: DLMF 15.4.1, 15.5.1.
-    """
-    u = x * y
-    zero, one, two, three = (x.builder.scalar(n, x.dtype) for n in range(4))
-    far = Absolute()(u).exceeds(0.5)
-    safe, power = Where()(far, u, one), Where()(far, y, one)
-    beyond = (safe / (safe + 1) - Log1p()(safe)) / power / power
-    near = x * x * (Hyp2f1()(two, two, three, -Where()(far, zero, u)) * -0.5)
-    return z_bar / (u + 1), z_bar * Where()(far, beyond, near)
+    less = 1.0

@@ -9,10 +9,11 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.elementwise import Elementwise, InexactUnary, RealBinary, RealUnary, conj
-from gradwire_engine.ops.pointwise.arithmetic import Sqrt
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Reciprocal, Sqrt
 from gradwire_engine.ops.pointwise.comparison import IsFinite, IsInf, LogicalAnd
 from gradwire_engine.ops.pointwise.selection import Sign, Where
 from gradwire_engine.ops.promotion import quotient_promoted
+from gradwire_engine.ops.rules import RULES, FormulaRule, by_formula, radial
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -63,7 +64,7 @@ class Arcsin(InexactUnary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (sqrt(1 - x²))*``."""
-        return (z_bar / conj(_cosine_of_inverse(operands[0])),)
+        return (z_bar * conj(_arcsin_slope(operands[0])),)
 
 
 @register("arccos", "acos")
@@ -75,12 +76,34 @@ class Arccos(InexactUnary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = -z_bar / (sqrt(1 - x²))*``."""
-        return (-(z_bar / conj(_cosine_of_inverse(operands[0]))),)
+        return (-(z_bar * conj(_arcsin_slope(operands[0]))),)
 
 
-def _cosine_of_inverse(x: Var) -> Var:
-    """``cos(arcsin x)``, without cancellation near ±1."""
-    return Sqrt()((1 - x) * (x + 1))
+def _arcsin_slope(x: Var) -> Var:
+    """``1 / sqrt(1 - x²)``, in which nothing cancels near ±1, nor near 0 in its slopes."""
+    return by_formula("arcsin_slope", lambda x: 1 / Sqrt()((1 - x) * (x + 1)), x)
+
+
+def _of_slope(factor: int, exponent: int) -> FormulaRule:
+    """The rule of a slope ``s`` that has the slope ``factor x s ** exponent``, 0 at infinity."""
+
+    def rule(z_bar: Var, z: Var, x: Var) -> Cotangents:
+        real = x.dtype.kind != "c"
+        product = (Where()(IsInf()(x), x.builder.scalar(0, x.dtype), x) if real else x) * z * factor
+        for _ in range(exponent - 1):
+            product = product * z
+        return (z_bar * conj(product),)
+
+    return rule
+
+
+RULES |= {
+    "arcsin_slope": _of_slope(1, 3),
+    "arctan_slope": _of_slope(-2, 2),
+    "arcsinh_slope": _of_slope(-1, 3),
+    "arccosh_slope": _of_slope(-1, 3),
+    "arctanh_slope": _of_slope(2, 2),
+}
 
 
 @register("arctan", "atan")
@@ -92,8 +115,7 @@ class Arctan(InexactUnary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (1 + x²)*``."""
-        (x,) = operands
-        return (z_bar / conj(x * x + 1),)
+        return (z_bar * conj(by_formula("arctan_slope", lambda x: 1 / (x * x + 1), operands[0])),)
 
 
 @register("arctan2", "atan2")
@@ -126,8 +148,6 @@ class Hypot(RealBinary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar x / z``, ``y_bar = z_bar y / z``."""
-        from gradwire_engine.ops.rules import radial
-
         x, y = operands
         pairs = (x, y), (y, x)
         return [radial(z_bar * _share(*pair), z_bar, z, pair[0]) for pair in pairs]
@@ -195,8 +215,22 @@ class Tanh(InexactUnary):
     scalar = "math.tanh({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (1 - z²)*``."""
-        return (z_bar * conj(1 - z * z),)
+        """``x_bar = z_bar (1 / cosh² x)*``: ``1 - z²`` has no digits where ``z`` is near ±1."""
+        if z.dtype.kind == "c":
+            return (z_bar * conj(1 - z * z),)
+        return (z_bar * by_formula("tanh_slope", _tanh_slope, operands[0]),)
+
+
+def _tanh_slope(x: Var) -> Var:
+    secant = Reciprocal()(Cosh()(x))
+    return secant * secant
+
+
+def _of_tanh_slope(z_bar: Var, z: Var, x: Var) -> Cotangents:
+    return (z_bar * (z * Tanh()(x) * -2),)
+
+
+RULES["tanh_slope"] = _of_tanh_slope
 
 
 @register("arcsinh", "asinh")
@@ -208,8 +242,16 @@ class Arcsinh(InexactUnary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (sqrt(1 + x²))*``."""
-        (x,) = operands
-        return (z_bar / conj(Sqrt()(x * x + 1)),)
+        return (z_bar * conj(by_formula("arcsinh_slope", _arcsinh_slope, operands[0])),)
+
+
+def _arcsinh_slope(x: Var) -> Var:
+    """``1 / sqrt(1 + x²)``, also where the square overflows."""
+    square = x * x
+    slope = 1 / Sqrt()(square + 1)
+    if x.dtype.kind == "c":
+        return slope
+    return Where()(square.equals(math.inf), 1 / Absolute()(x), slope)
 
 
 @register("arccosh", "acosh")
@@ -221,8 +263,11 @@ class Arccosh(InexactUnary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (sqrt(x - 1) sqrt(x + 1))*``, right on both sides of the cut."""
-        (x,) = operands
-        return (z_bar / conj(Sqrt()(x - 1) * Sqrt()(x + 1)),)
+        return (z_bar * conj(by_formula("arccosh_slope", _arccosh_slope, operands[0])),)
+
+
+def _arccosh_slope(x: Var) -> Var:
+    return 1 / (Sqrt()(x - 1) * Sqrt()(x + 1))
 
 
 @register("arctanh", "atanh")
@@ -234,8 +279,8 @@ class Arctanh(InexactUnary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (1 - x²)*``."""
-        (x,) = operands
-        return (z_bar / conj((1 - x) * (x + 1)),)
+        slope = by_formula("arctanh_slope", lambda x: 1 / ((1 - x) * (x + 1)), operands[0])
+        return (z_bar * conj(slope),)
 
 
 @register("deg2rad", "radians")
@@ -287,6 +332,10 @@ class Sinc(InexactUnary):
         return (z_bar * conj(SphericalJn(1)(operands[0] * math.pi) * -math.pi),)
 
 
+#: Below this two terms of spherical Bessel functions have all digits, from that order on none.
+_NEAR, _LARGEST_NEAR = 1e-4, 80
+
+
 @register("spherical_jn")
 class SphericalJn(Elementwise):
     """Spherical Bessel function of the first kind: ``z = jₙ(x)``; ``j₀(πx)`` is ``sinc x``.
@@ -308,8 +357,15 @@ class SphericalJn(Elementwise):
         return cls(order)(b.inexact(z))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """SciPy's routine, in the operand's dtype."""
-        return xp.asarray(xp.special.spherical_jn(self.n, operands[0]), dtype=operands[0].dtype)
+        """SciPy's routine, in the operand's dtype; near 0, where it underflows, two terms."""
+        (x,) = operands
+        near = xp.absolute(x) < _NEAR
+        t = xp.where(near, x, 0)
+        series = 1 - t * t / (4 * self.n + 6)
+        for k in range(1, min(self.n, _LARGEST_NEAR) + 1):
+            series = series * (t / (2 * k + 1))
+        far = xp.special.spherical_jn(self.n, xp.where(near, 1, x))
+        return xp.asarray(xp.where(near, series, far), dtype=x.dtype)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar ((n jₙ₋₁ - (n + 1) jₙ₊₁) / (2n + 1))*``, finite also at 0."""
