@@ -106,7 +106,15 @@ def asked(ask, name, points, nan=()):
 
 
 #: The slope is a number by their formula: straight lines, and the logarithm of an exponential.
-STRAIGHT = ("uniform.logpdf", "expon.logpdf", "expon.logsf", "pareto.logsf", "weibull_min.logsf")
+STRAIGHT = (
+    "laplace.logcdf",
+    "laplace.logsf",
+    "uniform.logpdf",
+    "expon.logpdf",
+    "expon.logsf",
+    "pareto.logsf",
+    "weibull_min.logsf",
+)
 
 
 @pytest.mark.parametrize("name", OF_VALUES)
@@ -150,8 +158,9 @@ def test_there_is_no_law_of_invalid_parameters(ask, name):
             changed = [*given[:place], value, *given[place + 1 :]]
             listed = "".join(f", {each}" for each in changed)
             found = ask.value(f"scipy.stats.{name}(x{listed})", {"x": points})
-            np.testing.assert_array_equal(found, theirs(points, *changed))
-            assert np.isnan(found).all()
+            with np.errstate(all="ignore"):
+                expected = theirs(points, *changed)
+            assert np.isnan([found, expected]).all()
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.endswith((".logcdf", ".logsf"))])
