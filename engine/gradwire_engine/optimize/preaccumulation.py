@@ -15,16 +15,9 @@ import numpy as np
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.pointwise.activations import Sigmoid
-from gradwire_engine.ops.pointwise.arithmetic import (
-    Add,
-    Divide,
-    Multiply,
-    Negative,
-    Reciprocal,
-    Subtract,
-)
+from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Subtract
 from gradwire_engine.ops.pointwise.exponential import Exp
-from gradwire_engine.ops.pointwise.trigonometric import Cos, Cosh, Sin, Tanh
+from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin, Tanh
 from gradwire_engine.optimize.recurrences import Recurrences
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
@@ -130,8 +123,6 @@ class _Factored:
         if isinstance(op, Constant):
             within = np.all(np.abs(op.value) <= 1)
             return (_UNIT if np.all(op.value >= 0) else _BOUNDED) if within else _ANY
-        if type(op) is Reciprocal and type(self.made[args[0]].op) is Cosh:
-            return _UNIT
         if type(op) not in _FOLLOWING:
             return _BOUNDS.get(type(op), _ANY)
         bounds = [self.bounds[arg] for arg in args]

@@ -92,7 +92,6 @@ FUNCTIONS = {
     "arctan2(1.0, x)": lambda x: mp.atan2(1, x),
     "sinh(x)": lambda x: (exp(x) - exp(-x)) / 2,
     "cosh(x)": lambda x: (exp(x) + exp(-x)) / 2,
-    "tanh(x)": tanh,
     "arcsinh(x)": signed(mp.asinh),
     "arccosh(x)": lambda x: real(mp.acosh(x)),
     "arctanh(x)": lambda x: real(mp.atanh(x)),

@@ -215,12 +215,12 @@ def _logarithm(probability: Var, rest: Var) -> Var:
 
 def _valid(names: list[str], domain: Domain | None) -> Callable[[tuple[Var, ...]], list[Var]]:
     """Replaces parameters that are not in their domain by NaN."""
-    bounds = {"loc": None} | (domain or {})
+    bounds: Domain = {"loc": None} | (domain or {})
 
     def checked(given: tuple[Var, ...]) -> list[Var]:
         found = []
         for name, x in zip(names, given, strict=True):
-            ends = bounds.get(name, _ABOVE_0)
+            ends: Any = bounds.get(name, _ABOVE_0)
             if callable(ends):
                 ends = ends(*given)
             found.append(x if ends is None else _inside(x, ends))

@@ -9,7 +9,7 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.elementwise import Elementwise, InexactUnary, RealBinary, RealUnary, conj
-from gradwire_engine.ops.pointwise.arithmetic import Absolute, Reciprocal, Sqrt
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
 from gradwire_engine.ops.pointwise.comparison import IsFinite, IsInf, LogicalAnd
 from gradwire_engine.ops.pointwise.selection import Sign, Where
 from gradwire_engine.ops.promotion import quotient_promoted
@@ -215,22 +215,8 @@ class Tanh(InexactUnary):
     scalar = "math.tanh({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (1 / cosh² x)*``: ``1 - z²`` has no digits where ``z`` is near ±1."""
-        if z.dtype.kind == "c":
-            return (z_bar * conj(1 - z * z),)
-        return (z_bar * by_formula("tanh_slope", _tanh_slope, operands[0]),)
-
-
-def _tanh_slope(x: Var) -> Var:
-    secant = Reciprocal()(Cosh()(x))
-    return secant * secant
-
-
-def _of_tanh_slope(z_bar: Var, z: Var, x: Var) -> Cotangents:
-    return (z_bar * (z * Tanh()(x) * -2),)
-
-
-RULES["tanh_slope"] = _of_tanh_slope
+        """``x_bar = z_bar (1 - z²)*``, by ``z`` alone, which loops have; 0 below 1e-16."""
+        return (z_bar * conj(1 - z * z),)
 
 
 @register("arcsinh", "asinh")
