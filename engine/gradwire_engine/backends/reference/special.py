@@ -98,7 +98,9 @@ def _second_kind(routine: Routine, scale: float) -> Routine:
         lead = scale * turn * scipy.gamma(order) * (2 / x) ** order
         large = (order >= 1) & (x > 0) & (x < _NEAR_SECOND) & (turn != 0)
         small = (order < 1) & (x > 0) & (x < _STEPS_END)
-        beyond, farther = (routine(v, np.where(small, x, 1) * 2.0 ** (n * _STEP)) for n in (1, 2))
+        # Of large orders and arguments, which these are not, SciPy's routine takes half a minute.
+        v, x = np.where(small, v, 0), np.where(small, x, 1)
+        beyond, farther = (routine(v, x * 2.0 ** (n * _STEP)) for n in (1, 2))
         growth = 2.0 ** (_STEP * order) + 2.0 ** (-_STEP * order)
         return np.where(large, lead, np.where(small, growth * beyond - farther, z))
 
