@@ -151,16 +151,13 @@ INVALID |= {"truncnorm.a": [3.0], "truncnorm.b": [-0.8], "loc": []}
 @pytest.mark.parametrize("name", NAMES)
 def test_there_is_no_law_of_invalid_parameters(ask, name):
     points, shapes, moved = arguments(name)
-    given, (law, function) = [*shapes, *moved], name.split(".")
-    theirs = getattr(getattr(scipy.stats, law), function)
+    given, law = [*shapes, *moved], name.split(".")[0]
     for place, word in enumerate(parameters(f"scipy.stats.{name}")[1:]):
         for value in INVALID.get(f"{law}.{word}", INVALID.get(word, [0.0, -1.5])):
             changed = [*given[:place], value, *given[place + 1 :]]
             listed = "".join(f", {each}" for each in changed)
             found = ask.value(f"scipy.stats.{name}(x{listed})", {"x": points})
-            with np.errstate(all="ignore"):
-                expected = theirs(points, *changed)
-            assert np.isnan([found, expected]).all()
+            assert np.isnan(found).all()
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.endswith((".logcdf", ".logsf"))])

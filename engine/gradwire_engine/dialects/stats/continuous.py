@@ -9,7 +9,7 @@ from gradwire_engine.dialects.stats.laws import POSITIVE, continuous
 from gradwire_engine.ops.formulas import gennorm_below, log_gennorm
 from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Sqrt, Square
-from gradwire_engine.ops.pointwise.comparison import Less
+from gradwire_engine.ops.pointwise.comparison import IsNan, Less
 from gradwire_engine.ops.pointwise.exponential import Exp, Expm1, Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Arctan2, Sin, Tan, Tanh
@@ -343,15 +343,22 @@ continuous(
     ppf=lambda q, s: Exp()(Ndtri()(q) * s),
     isf=lambda q, s: Exp()(-(Ndtri()(q) * s)),
 )
+
+
+def _power(y: Var, c: Var) -> Var:
+    """``y ** c``, NaN where ``c`` is, also of 1."""
+    return Where()(IsNan()(c), c, Power()(y, c))
+
+
 continuous(
     "weibull_min",
     "Weibull's law, c y^(c-1) exp(-y^c)",
-    lambda y, c: (Log()(c) - Power()(y, c), y, c - 1),
+    lambda y, c: (Log()(c) - _power(y, c), y, c - 1),
     "c",
     POSITIVE,
-    cdf=lambda y, c: -Expm1()(-Power()(y, c)),
-    sf=lambda y, c: Exp()(-Power()(y, c)),
-    logsf=lambda y, c: -Power()(y, c),
-    ppf=lambda q, c: Power()(-Log1p()(-q), 1 / c),
-    isf=lambda q, c: Power()(-Log()(q), 1 / c),
+    cdf=lambda y, c: -Expm1()(-_power(y, c)),
+    sf=lambda y, c: Exp()(-_power(y, c)),
+    logsf=lambda y, c: -_power(y, c),
+    ppf=lambda q, c: _power(-Log1p()(-q), 1 / c),
+    isf=lambda q, c: _power(-Log()(q), 1 / c),
 )
