@@ -13,7 +13,8 @@ SEEDS = json.loads((Path(__file__).parent / "seed_cases.json").read_text())
 #: Where TensorFlow has NaN, at infinities and ends of domains: ours are limits.
 OTHERWISE = {
     *("at-nn-gelu-x", "at-nn-gelu-x-approximate-true", "at-nn-silu-x", "at-nn-swish-x"),
-    *("at-special-dawsn-x", "at-igamma-0-5-x", "at-igammac-0-5-x"),
+    *("at-special-dawsn-x", "at-igamma-0-5-x", "at-igammac-0-5-x", "at-asinh-x", "at-atan-x"),
+    *(f"at-nn-sigmoid-cross-entropy-with-logits-labels-x-logits-{of}" for of in "xy"),
 }
 #: The results of so many snippets are one request, unless they ask for some themselves.
 AT_ONCE = 20

@@ -20,7 +20,7 @@ from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.base import PRIMITIVES, SINGLETONS, Op
 from gradwire_engine.ops.conversion import Rounded
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.ops.linalg.determinants import CofactorsAlong, LogAbsDet
+from gradwire_engine.ops.linalg.determinants import CofactorsAlong, LogAbsDet, OfRegular
 from gradwire_engine.ops.linalg.pivoting import OrderOfSwaps, SwapsOfOrder
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.patterns import FULL, Span
@@ -58,6 +58,7 @@ OTHERS: Sequence[tuple[Op, Sequence[Any]]] = (
     (Contract("ab,ab->b"), (_MATRIX, _MATRIX)),
     (Contract("ab,bc->ac"), (_MATRIX + 1j, _MATRIX - 2j)),
     (CofactorsAlong(), (_MATRIX, _MATRIX.T)),
+    (OfRegular(), (_MATRIX,)),
     (LogAbsDet(), (np.stack([_MATRIX, _MATRIX.T + 1]),)),
     (NonzeroIndices(5), (_MATRIX > 0.5,)),
     (Placed(((FULL, Span(0, 3, None)), (FULL, Span(1, 4, None))), (4, 4)), (np.ones((4, 3)),) * 2),

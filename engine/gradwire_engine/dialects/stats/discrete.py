@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
 
-#: Valid numbers of trials, probabilities, and those of what happens at last.
+#: Valid numbers of trials, and probabilities.
 _NUMBER, _SHARE = {"n": [0.0, math.inf]}, {"p": [0.0, 1.0]}
-_CHANCE = {"p": [math.ulp(0.0), 1.0]}
 
 
 def _log_choices(n: Var, k: Var) -> Var:
@@ -59,7 +58,7 @@ discrete(
     "failures before n successes of probability p",
     lambda k, n, p: (-BetaLn()(k + 1, n) - Log()(n + k), p, n, -p, k),
     "n p",
-    domain=_CHANCE,
+    domain=_SHARE,
     cdf=_counted("nbdtr"),
     sf=_counted("nbdtrc"),
 )
@@ -69,7 +68,7 @@ discrete(
     lambda k, p: (_number(0, k), p, _number(1, k), -p, k - 1),
     "p",
     (1.0, math.inf),
-    domain=_CHANCE,
+    domain=_SHARE,
 )
 discrete(
     "poisson",

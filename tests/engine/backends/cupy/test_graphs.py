@@ -52,7 +52,7 @@ PROGRAMS: dict[str, tuple[str, int]] = {
         2,
     ),
     "throughout": (f"{BEFORE}d = sort(c, axis=0)\n{AFTER}sum(g)", 1),
-    "few launches": ("sum(spence(tanh(x @ w) + 2))", 0),
+    "few launches": ("sum(dawsn(x))", 0),
 }
 
 

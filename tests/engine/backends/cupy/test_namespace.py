@@ -7,10 +7,12 @@ from itertools import chain
 
 import numpy as np
 import pytest
+import scipy.special
 from gradwire_engine.backends.cupy import host
 from gradwire_engine.backends.cupy.requirements import collected, holding
 from gradwire_engine.backends.reference import indexing
 from gradwire_engine.backends.reference.namespace import NUMPY
+from gradwire_engine.backends.reference.special import SPECIAL
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +47,12 @@ def given_copies(x):
 OWN = set("exprel floor_divide fmod left_shift logaddexp2 logit remainder right_shift sinc".split())
 
 
+#: SciPy's routines that are completed at extremes, which CuPy's are not.
+COMPLETED = {
+    name for name, routine in vars(SPECIAL).items() if vars(scipy.special).get(name) is not routine
+}
+
+
 def refused(xp, call) -> tuple[str, set[str]]:
     """Why the double does not compute a call, and what it notes where it does.
 
@@ -58,7 +66,10 @@ def refused(xp, call) -> tuple[str, set[str]]:
         return f"{call}: {type(error).__name__}: {error}", set()
     noted = {*NOTES.found}
     holding(requirements)
-    assert differences(call, on_host(result)) < ROUNDINGS, call
+    # CuPy's numbers are nobody's on the host, and at extremes those of SciPy's routines alone.
+    completed = call.op.ufunc.removeprefix("special.") in COMPLETED
+    if not host.on_host(call.op, call.types) and not completed:
+        assert differences(call, on_host(result)) < ROUNDINGS, call
     return "", noted
 
 
