@@ -197,9 +197,17 @@ class Derivatives:
         return {"jvp": rebuild(self.nested_targets, product)}
 
     def _hvp(self) -> dict[str, Any]:
-        """The gradient and ``H v``, both in the structure of the vectors."""
+        """The gradient and ``H v``, both in the structure of the vectors.
+
+        Of several values, those of ``Σ_t w_t t``, where the weights follow the vectors.
+        """
+        given, count = self.vectors, len([group for group in self.groups if group])
+        weighted = given is not None and len(given) == count + len(self.targets)
+        weights = None
+        if given is not None and weighted:
+            self.vectors, weights = given[:count], given[count:]
         tangents = self._tangents()
-        self.vectors = None
+        self.vectors = weights
         gradients = self._gradients()
         present = [bar for bar in gradients if bar is not None]
         found = iter(pushforward(self.b, present, self.every, tangents))

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import BFGS, NonlinearConstraint
+from scipy.optimize import NonlinearConstraint, lsq_linear
+from scipy.sparse import diags_array, issparse
+from scipy.sparse.linalg import LinearOperator
 
 from gradwire_engine.answer import Array
 from gradwire_engine.errors import InputError, Place
 from gradwire_engine.solvers.local import LocalProblem
 from gradwire_engine.solvers.objective import Jacobian
-from gradwire_engine.solvers.points import Recent, check_start
+from gradwire_engine.solvers.points import Recent, check_start, checked_curvature
 from gradwire_engine.solvers.progress import Monitor
+from gradwire_engine.solvers.scaling import Box, Scaling, power_of_two
 from gradwire_engine.solvers.specification import Bound, Constraint, bound
 
-#: A constraint is active within this distance, relative to its bound's size or 1.
-_ACTIVE = 1e-6
+#: A bound may hold a point within this distance, in the variable's or the constraint's unit.
+_NEAR = 1e-4
 
 
 class Limits:
@@ -32,6 +35,7 @@ class Limits:
         at = f"/constraints/{number}"
         pointer = f"{at}/target" if given.program is None else f"{at}/program"
         self._function = function = problem.other(given.program, given.target, pointer)
+        self._monitor, self._start = monitor, problem.start
 
         def values(x: Array) -> Array:
             monitor.look()
@@ -56,71 +60,176 @@ class Limits:
             hint = "give low, high, or both"
             raise InputError("the constraint has no bounds", at=Place(pointer=at), hint=hint)
 
+    def scaled(self, x: Array, scaling: Scaling) -> ScaledLimits:
+        """The constraint in the units of variables, and its own: how far these change it."""
+        slopes = np.abs(self.dense(x)) @ scaling.variables
+        units = power_of_two(np.where(slopes > 0, slopes, 1.0))
+        return ScaledLimits(self, scaling, units)
+
+    def curvature(self, x: Array, weights: Array) -> LinearOperator:
+        """``Σ wᵢ ∇²cᵢ(x)``, by products."""
+
+        def product(v: Array) -> Array:
+            self._monitor.look()
+            return checked_curvature(self._function.weighted_product(x, weights, np.ravel(v)))
+
+        return LinearOperator((x.size, x.size), matvec=product, rmatvec=product, dtype=np.float64)
+
+    def violation(self, x: Array) -> float:
+        """How far the values are outside their bounds at most, relative to what they consist of.
+
+        That is the largest of the bound, and of each variable's share ``|∂c/∂xᵢ · xᵢ|``.
+        """
+        values = self.values(x)
+        outside = np.maximum(np.maximum(self.low - values, values - self.high), 0.0)
+        if not outside.any():
+            return 0.0
+        return float((outside / self.sizes(x)).max())
+
+    def sizes(self, x: Array) -> Array:
+        """The sizes of what the values consist of."""
+        start = np.maximum(np.abs(x), np.abs(self._start))
+        shares = (np.abs(self.dense(x)) * start).max(axis=1, initial=0.0)
+        limits = [np.where(np.isfinite(b), np.abs(b), 0.0) for b in (self.low, self.high)]
+        sizes = np.maximum(shares, np.maximum(*limits))
+        return np.where(sizes > 0, sizes, 1.0)
+
+    def dense(self, x: Array) -> Array:
+        """The Jacobian as an array."""
+        return self._function.dense(self.jacobian(x))
+
+
+class ScaledLimits:
+    """A constraint in units of the variables, and of its own values, as SciPy's methods take it."""
+
+    def __init__(self, limits: Limits, scaling: Scaling, units: Array) -> None:
+        self._limits, self._scaling, self._units = limits, scaling, units
+        self._low, self._high = limits.low / units, limits.high / units
+
     def nonlinear(self) -> NonlinearConstraint:
-        """The constraint as trust-constr takes it, its curvature by quasi-Newton updates."""
-        return NonlinearConstraint(self.values, self.low, self.high, jac=self.jacobian, hess=BFGS())
+        """The constraint as trust-constr takes it, with its exact curvature."""
+        return NonlinearConstraint(
+            self._values, self._low, self._high, jac=self._jacobian, hess=self._curvature
+        )
 
     def one_sided(self) -> list[dict[str, Any]]:
         """The constraint as SLSQP takes it: ``g(x) = 0`` and ``g(x) ≥ 0``."""
-        equal = self.low == self.high
-        lower, upper = np.isfinite(self.low) & ~equal, np.isfinite(self.high) & ~equal
+        low, high = self._low, self._high
+        equal = low == high
+        lower, upper = np.isfinite(low) & ~equal, np.isfinite(high) & ~equal
         found: list[dict[str, Any]] = []
         if equal.any():
             found.append(
                 {
                     "type": "eq",
-                    "fun": lambda x: (self.values(x) - self.low)[equal],
-                    "jac": lambda x: self._dense(x)[equal],
+                    "fun": lambda z: (self._values(z) - low)[equal],
+                    "jac": lambda z: self._dense(z)[equal],
                 }
             )
         if lower.any() or upper.any():
             found.append(
                 {
                     "type": "ineq",
-                    "fun": lambda x: np.concatenate(
-                        [(self.values(x) - self.low)[lower], (self.high - self.values(x))[upper]]
+                    "fun": lambda z: np.concatenate(
+                        [(self._values(z) - low)[lower], (high - self._values(z))[upper]]
                     ),
-                    "jac": lambda x: np.concatenate(
-                        [self._dense(x)[lower], -self._dense(x)[upper]]
+                    "jac": lambda z: np.concatenate(
+                        [self._dense(z)[lower], -self._dense(z)[upper]]
                     ),
                 }
             )
         return found
 
-    def active(self, x: Array) -> Array:
-        """The gradients of the elements that are at a bound."""
-        values, low, high = self.values(x), self.low, self.high
-        near = np.zeros(values.shape, bool)
-        for limit in (low, high):
-            finite = np.where(np.isfinite(limit), limit, 0.0)
-            within = np.abs(values - finite) <= _ACTIVE * np.maximum(np.abs(finite), 1.0)
-            near |= np.isfinite(limit) & within
-        return self._dense(x)[near]
+    def _values(self, z: Array) -> Array:
+        values: Array = self._limits.values(self._scaling.outside(z)) / self._units
+        return values
 
-    def violation(self, x: Array) -> float:
-        """How far the values are outside their bounds at most, relative to these or 1."""
-        values = self.values(x)
-        outside = [
-            over[finite] / np.maximum(np.abs(limit[finite]), 1.0)
-            for over, limit in ((self.low - values, self.low), (values - self.high, self.high))
-            for finite in [np.isfinite(limit)]
-        ]
-        return float(np.concatenate(outside).max(initial=0.0))
+    def _jacobian(self, z: Array) -> Jacobian:
+        found, columns = self._limits.jacobian(self._scaling.outside(z)), self._scaling.variables
+        if issparse(found):
+            return diags_array(1 / self._units) @ found @ diags_array(columns)
+        return found / self._units[:, None] * columns
 
-    def _dense(self, x: Array) -> Array:
-        return self._function.dense(self.jacobian(x))
+    def _dense(self, z: Array) -> Array:
+        found, columns = self._limits.dense(self._scaling.outside(z)), self._scaling.variables
+        dense: Array = found / self._units[:, None] * columns
+        return dense
+
+    def _curvature(self, z: Array, weights: Array) -> LinearOperator:
+        columns = self._scaling.variables
+        inner = self._limits.curvature(self._scaling.outside(z), weights / self._units)
+
+        def product(v: Array) -> Array:
+            turned: Array = columns * inner.matvec(columns * np.ravel(v))
+            return turned
+
+        return LinearOperator(inner.shape, matvec=product, rmatvec=product, dtype=np.float64)
 
 
-def lagrangian_norm(gradient: Array, active: Sequence[Array]) -> float:
-    """The largest element of ``∇f − Aᵀ λ`` for the multipliers ``λ`` that make it shortest.
+class Multipliers(NamedTuple):
+    """What holds a point in its place: constraints and bounds, with their multipliers.
 
-    Source: Nocedal and Wright, Numerical Optimization (2006), 18.1.
+    ``gradient`` is that of the Lagrangian, ``weights`` have the multipliers of each constraint's
+    values, ``normals`` the gradients of those that hold, ``free`` says which variables no bound
+    holds, and ``slack`` is what the value changes by on the way to where all that holds is exact.
     """
-    rows = np.concatenate([*active, np.zeros((0, gradient.size))])
-    if rows.size:
-        multipliers, *_ = np.linalg.lstsq(rows.T, gradient, rcond=None)
-        gradient = gradient - rows.T @ multipliers
-    return float(np.abs(gradient).max())
+
+    gradient: Array
+    weights: Sequence[Array]
+    normals: Array
+    free: Array
+    slack: float
+
+
+def multipliers(
+    x: Array,
+    gradient: Array,
+    units: Array,
+    box: Box | None,
+    constraints: Sequence[Limits],
+) -> Multipliers:
+    """The multipliers that make the gradient of the Lagrangian shortest, in units of the variables.
+
+    Those of inequalities have the sign that holds the point inside.
+    Source: Nocedal and Wright, Numerical Optimization (2006), 12.3 and 18.1.
+    """
+    low, high = box if box is not None else (np.full(x.size, -np.inf), np.full(x.size, np.inf))
+    below, above = x - low, high - x
+    near = np.minimum(below, above) <= _NEAR * units
+    rows, signs, slacks, places = [np.zeros((0, x.size))], [np.zeros((0, 2))], [np.zeros(0)], []
+    for constraint in constraints:
+        values, sizes = constraint.values(x), constraint.sizes(x)
+        under, over = values - constraint.low, constraint.high - values
+        at_low, at_high = under <= _NEAR * sizes, over <= _NEAR * sizes
+        held = np.flatnonzero(at_low | at_high)
+        rows.append(constraint.dense(x)[held])
+        signs.append(np.c_[np.where(at_high, -np.inf, 0.0), np.where(at_low, np.inf, 0.0)][held])
+        slacks.append(np.minimum(np.abs(under), np.abs(over))[held])
+        places.append(held)
+    normals, limits = np.concatenate(rows), np.concatenate(signs)
+    found = np.zeros(len(normals))
+    usable = normals[:, ~near] * units[~near]
+    if usable.size:
+        target = (gradient * units)[~near]
+        lengths = np.linalg.norm(usable, axis=1)
+        lengths[lengths == 0] = 1.0
+        size = float(np.abs(target).max()) or 1.0
+        solved = lsq_linear(
+            (usable / lengths[:, None]).T, target / size, (limits[:, 0], limits[:, 1]), "bvls"
+        )
+        found = solved.x * size / lengths
+    left = gradient - normals.T @ found
+    held = near & np.where(below <= above, left >= 0, left <= 0)
+    gaps = np.abs(left[held]) * np.minimum(np.abs(below), np.abs(above))[held]
+    slack = float(gaps.sum() + np.abs(found) @ np.concatenate(slacks))
+    weights, at = [], 0
+    for constraint, numbers in zip(constraints, places, strict=True):
+        own = np.zeros(constraint.low.size)
+        own[numbers] = found[at : at + len(numbers)]
+        weights.append(own)
+        at += len(numbers)
+    holds = (found != 0) | (limits[:, 0] < 0) & (limits[:, 1] > 0)
+    return Multipliers(np.where(held, 0.0, left), weights, normals[holds], ~held, slack)
 
 
 def _limits(given: Bound, default: float, shape: tuple[int, ...], pointer: str) -> Array:

@@ -70,6 +70,11 @@ class Layout:
         """The sources' values in the request."""
         return self.flat([leaf.value for leaf in self._leaves])
 
+    @property
+    def roundoff(self) -> float:
+        """The largest relative spacing of numbers of the sources' dtypes."""
+        return max([float(np.finfo(part.dtype).eps) for part in self.parts])
+
     def find(self, name: str) -> Part | None:
         """The source of this name, its indices in brackets or not."""
         number = self._numbers.get(dotted(name))

@@ -53,6 +53,7 @@ class LocalProblem:
     ) -> None:
         self.layout = Layout(variables, sources)
         self.notes = Notes()
+        self._roundoff = 0.0
         #: That of all functions of one problem.
         self.work = Work()
         self._engine, self._program, self._poll = engine, program, poll
@@ -72,6 +73,11 @@ class LocalProblem:
     def start(self) -> Array:
         """The sources' values in the request."""
         return self.layout.start
+
+    @property
+    def roundoff(self) -> float:
+        """The relative spacing of numbers of the precision of sources, or of the latest values."""
+        return max(self.layout.roundoff, self._roundoff)
 
     def other(
         self, program: str | Mapping[str, Any] | Program | None, target: Names, at: str
@@ -137,10 +143,15 @@ class LocalProblem:
         value = answer.value
         if not isinstance(value, np.ndarray | np.generic) or value.ndim or value.dtype.kind == "c":
             raise self._no_number(value)
+        if value.dtype.kind == "f":
+            self._roundoff = float(np.finfo(value.dtype).eps)
         return float(value), self.layout.flat(answer.gradients)
 
     def hessian_product(self, x: Array, v: Array) -> Array:
-        """``H(x) v``, by forward over reverse."""
+        """``H(x) v``, by forward over reverse; of residuals, ``Jᵀ J v + Σ rᵢ ∇²rᵢ v``."""
+        if self._of_residuals:
+            curved = self.weighted_product(x, self.residuals(x), v)
+            return curved + self.gauss_newton_product(x, v)
         return self.layout.flat(self._answer("hvp", x, self.layout.arrays(v)).derivatives["hvp"])
 
     def hessian(self, x: Array) -> Array:
@@ -223,10 +234,33 @@ class LocalProblem:
             hint = "L-BFGS-B, trf with lsmr, gauss-newton, krylov and df-sane keep none"
             raise OverBudget(detail, at=Place(pointer="/method"), hint=hint)
 
+    def weighted_product(self, x: Array, weights: Array, v: Array) -> Array:
+        """``Σ wᵢ ∇²rᵢ(x) v``."""
+        if self._structure is None:
+            self.residuals(x)
+        vectors = [*self.layout.arrays(v), *leaves(self.nested(weights))]
+        return self.layout.flat(self._answer("hvp", x, vectors).derivatives["hvp"])
+
+    def triangle(self, x: Array) -> Array:
+        """``R`` of ``Q R = [J(x) r(x)]``."""
+        residuals = self.residuals(x)
+        return triangle_of(np.column_stack([self.dense(self.jacobian(x)), residuals]))
+
     def gauss_newton_product(self, x: Array, v: Array) -> Array:
         """``J(x)ᵀ J(x) v``, by a product with each."""
-        along = self._answer("jvp", x, self.layout.arrays(v)).derivatives["jvp"]
-        return self.layout.flat(self._answer("gradient", x, along).gradients)
+        return self.layout.flat(self._answer("gradient", x, self._along(x, v)).gradients)
+
+    def product(self, x: Array, v: Array) -> Array:
+        """``J(x) v``."""
+        arrays = leaves(self._along(x, v))
+        return np.concatenate([np.zeros(0), *map(np.ravel, arrays)], dtype=np.float64)
+
+    def transposed_product(self, x: Array, w: Array) -> Array:
+        """``J(x)ᵀ w``, where ``r(x)`` has been evaluated."""
+        return self.layout.flat(self._answer("gradient", x, self.nested(w)).gradients)
+
+    def _along(self, x: Array, v: Array) -> Any:
+        return self._answer("jvp", x, self.layout.arrays(v)).derivatives["jvp"]
 
     def _columns(self, x: Array) -> Array:
         """The Jacobian of a nested target: a derivative along every element of the sources."""
@@ -305,6 +339,12 @@ class LocalProblem:
             hint = "return its absolute value"
         detail = f"what is minimised is one real number, got {got}"
         return InputError(detail, at=Place(pointer=self._at), hint=hint)
+
+
+def triangle_of(matrix: Array) -> Array:
+    """The triangular factor of a matrix, or of others' triangular factors, one below the other."""
+    triangle: Any = np.linalg.qr(matrix, mode="r")
+    return np.asarray(triangle)
 
 
 def local(objective: Objective, at: str) -> LocalProblem:

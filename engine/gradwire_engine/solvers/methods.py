@@ -34,8 +34,8 @@ class Method(NamedTuple):
     hessian: Literal["none", "product", "matrix"] = "none"
     #: Whether it keeps a square matrix as long as the sources.
     square: bool = False
-    #: The method of ``scipy.optimize.minimize`` that it is, of one that has another name here.
-    scipy: str | None = None
+    #: Whether it is one of least squares for data that is divided among machines.
+    divided: bool = False
 
 
 _NORM = either(number(), choice("inf"))
@@ -138,9 +138,7 @@ _LEAST_SQUARES = {
     "trf": Method(_ROBUST, bounds=True),
     "dogbox": Method(_ROBUST, bounds=True),
     "lm": Method({**_TOLERANCES, **_SCALES}),
-    # Truncated Newton in a trust region, with Jᵀ J in the Hessian's place: for large problems, as
-    # it needs products with the Jacobian alone.
-    "gauss-newton": Method(_TRUST_REGION, hessian="product", scipy="trust-ncg"),
+    "gauss-newton": Method(_TRUST_REGION, divided=True),
 }
 _LARGE = {
     "maxiter": COUNT,

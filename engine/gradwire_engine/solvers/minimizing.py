@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
+from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from gradwire_engine.answer import Array
 from gradwire_engine.solvers.checkpoint import Checkpoint
-from gradwire_engine.solvers.constraints import Limits, lagrangian_norm
+from gradwire_engine.solvers.constraints import Limits, multipliers
 from gradwire_engine.solvers.ending import Ending
 from gradwire_engine.solvers.local import LocalProblem, local
 from gradwire_engine.solvers.objective import Objective
@@ -22,11 +22,40 @@ from gradwire_engine.solvers.points import (
     projected_norm,
 )
 from gradwire_engine.solvers.progress import Monitor
+from gradwire_engine.solvers.scaling import Scaling
 from gradwire_engine.solvers.scipy_calls import scipy_runs
 from gradwire_engine.solvers.specification import Specification
+from gradwire_engine.solvers.stationarity import End, Judge
 
-#: Constraints hold if they are violated by less, relative to their bounds' sizes or 1.
-_VIOLATED = 1e-4
+#: A run that has not ended at a minimum goes on in new units, up to so many times in all.
+_ATTEMPTS = 8
+#: An explicit tolerance of values or steps is a success within so many times of it.
+_LOOSE = 1e3
+#: Of those that are not given then, SciPy's are of about this size.
+_SCIPYS = 1e-9
+#: The tolerances where none is given: relative, as the problem is scaled.
+_TOLERANCES: Mapping[str, Mapping[str, float]] = {
+    "L-BFGS-B": {"ftol": 1e-15, "gtol": 1e-9},
+    "BFGS": {"gtol": 1e-9},
+    "CG": {"gtol": 1e-9},
+    "TNC": {"ftol": 1e-15, "xtol": 1e-12, "gtol": 1e-9},
+    "SLSQP": {"ftol": 1e-14},
+    "trust-constr": {"gtol": 0.0, "xtol": 1e-12, "barrier_tol": 1e-10},
+    "trust-ncg": {"gtol": 1e-9},
+    "trust-krylov": {"gtol": 1e-9},
+    "trust-exact": {"gtol": 1e-9},
+    "dogleg": {"gtol": 1e-9},
+    "Newton-CG": {"xtol": 1e-10},
+}
+#: trust-constr ends at this gradient of the Lagrangian, and violation of constraints, once its
+#: barrier is as small as it is to be: SciPy ends with any barrier.
+_OPTIMALITY = 1e-9
+#: Options without a unit: with others, the problem is solved in its own.
+_PURE = frozenset(
+    ("maxiter", "maxfun", "maxls", "maxcor", "maxCGit", "c1", "c2", "eta", "inexact", "norm")
+) | {"factorization_method"}
+#: The statuses by which SciPy's methods say that a limit is reached.
+_LIMITS = {"TNC": 3, "SLSQP": 9, "trust-constr": 0}
 #: What trust-constr goes on from: its options, by the name of what they become.
 _TRUST_STATE = {
     "tr_radius": "initial_tr_radius",
@@ -39,9 +68,11 @@ _TRUST_STATE = {
 class Minimization:
     """A run of one of SciPy's methods.
 
-    Of residuals, the Hessian is Gauss and Newton's, ``Jᵀ J``. A run that goes on from a checkpoint
-    begins anew at its point, as SciPy's methods do not give what they know of curvature;
-    trust-constr has its radius and penalties.
+    Where no option has a unit, the problem is solved in units that its derivatives show, to
+    tolerances that are relative; and a method that ends where the value still falls begins anew
+    there, in new units. Success is what ``Judge`` says. A run that goes on from a checkpoint begins
+    anew at its point, as SciPy's methods do not give what they know of curvature; trust-constr has
+    its radius and penalties.
     """
 
     def __init__(
@@ -53,19 +84,19 @@ class Minimization:
     ) -> None:
         self._objective, self._given, self._monitor = objective, given, monitor
         self._x = objective.start if resume is None else resume.x
-        self._state = {} if resume is None else resume.state
+        self._state: Mapping[str, Any] = {} if resume is None else resume.state
         if given.takes.square and isinstance(objective, LocalProblem):
             objective.afford((self._x.size, self._x.size), "keeps a matrix")
-        of_residuals, constrained = given.kind == "least_squares", bool(given.constraints)
-        self._points = Points(
-            objective, monitor, of_residuals=of_residuals, constrained=constrained
-        )
+        self._points = Points(objective, monitor, constrained=bool(given.constraints))
         self._limits = given.limits(objective.layout)
         self._constraints: Sequence[Limits] = ()
         if given.constraints:
             problem = local(objective, "/constraints")
             pairs = enumerate(given.constraints)
             self._constraints = [Limits(problem, each, i, monitor) for i, each in pairs]
+        self._judge = Judge(self._points, self._limits, self._constraints, objective.roundoff)
+        self._is_scaled = given.tol is None and _PURE.issuperset(given.options)
+        self._scaling = Scaling.none(self._x.size)
 
     def run(self) -> Ending:
         """Minimise from the start."""
@@ -74,50 +105,107 @@ class Minimization:
         check_start(notes, value, gradient)
         check_connected(notes, self._objective.layout)
         self._monitor.begin(self._x, value, self._norm(self._x, gradient), notes)
+        self._monitor.most_iterations = self._given.options.get("maxiter")
+        start = x = self._x
+        for _ in range(_ATTEMPTS if self._is_scaled else 1):
+            begun, before = x, self._points.at(x).value
+            if self._is_scaled:
+                self._scaling = self._judge.scaling(x).within(self._limits)
+            result = self._attempt(x)
+            x = self._scaling.outside(np.asarray(result.x, np.float64))
+            value, gradient = self._points.at(x)
+            norm = self._norm(x, gradient)
+            if self._is_as_asked(result, gradient, norm):
+                return Ending(x, value, norm, True, str(result.message))
+            verdict = self._judge.judged(End(x, start, before), self._loose(result))
+            moved = value < before or (self._constraints and not np.array_equal(x, begun))
+            if verdict.success or self._is_at_limit(result) or not moved:
+                break
+            self._state = {}
+        message = str(result.message)
+        if self._given.method == "trust-constr" and result.status == 3:
+            message = f"the gradient is at most {_OPTIMALITY:g} of its size at the start"
+        if not verdict.success:
+            message = f"{verdict.reason}; {self._given.method} ended: {message}"
+        return Ending(x, value, norm, verdict.success, message)
+
+    def _attempt(self, x: Array) -> OptimizeResult:
+        """Run SciPy's method from a point, in the units of the scaling."""
+        scaling = self._scaling
         with scipy_runs():
-            result = minimize(
-                self._points.value,
-                self._x,
-                jac=self._points.gradient,
-                method=self._given.takes.scipy or self._given.method,
+            return minimize(
+                lambda z: self._points.value(scaling.outside(z)) / scaling.value,
+                scaling.inside(x),
+                jac=lambda z: scaling.gradient(self._points.gradient(scaling.outside(z))),
+                method=self._given.method,
                 tol=self._given.tol,
                 callback=self._stepped,
                 options=self._options(),
-                **self._further(),
+                **self._further(x),
             )
-        value, gradient = self._points.at(result.x)
-        norm = self._norm(result.x, gradient, result.get("optimality"))
-        success, message = bool(result.success), str(result.message)
-        violations = [each.violation(result.x) for each in self._constraints]
-        if success and max(violations, default=0.0) > _VIOLATED:
-            success, message = False, f"the constraints are violated by {max(violations):g}"
-        return Ending(result.x, value, norm, success, message)
 
-    def _further(self) -> dict[str, Any]:
+    def _is_as_asked(self, result: OptimizeResult, gradient: Array, norm: float) -> bool:
+        """Whether an explicit tolerance of the gradient is reached, as SciPy measures it."""
+        options, method = self._given.options, self._given.method
+        has_gtol = "gtol" in self._given.takes.options and method != "TNC"
+        asked = options.get("gtol", self._given.tol if has_gtol else None)
+        if asked is None or not result.success:
+            return False
+        if "max_trust_radius" in self._given.takes.options:
+            norm = float(np.linalg.norm(gradient))
+        elif method in ("BFGS", "CG") and options.get("norm", "inf") != "inf":
+            norm = float(np.linalg.norm(gradient, options["norm"]))
+        elif method == "trust-constr":
+            return bool(result.status == 1)
+        return bool(norm <= asked)
+
+    def _loose(self, result: OptimizeResult) -> float:
+        """The tolerance by which explicit ones of values and steps, once reached, are judged."""
+        if self._is_scaled or not result.success:
+            return 0.0
+        given = self._given
+        names = ("ftol", "xtol", "xrtol", "accuracy")
+        asked = [given.options[name] for name in names if name in given.options]
+        return float(_LOOSE * max([*asked, given.tol or 0.0, _SCIPYS]))
+
+    def _is_at_limit(self, result: OptimizeResult) -> bool:
+        """Whether a limit of iterations or evaluations ended the method."""
+        return bool(result.status == _LIMITS.get(self._given.method, 1) and not result.success)
+
+    def _further(self, x: Array) -> dict[str, Any]:
         """What only some methods take."""
         further: dict[str, Any] = {}
-        hessian = self._given.takes.hessian
+        scaling, hessian = self._scaling, self._given.takes.hessian
         if hessian == "product":
-            further["hessp"] = self._points.product
+            further["hessp"] = self._scaled_product
         elif hessian == "matrix":
             problem = local(self._objective, "/method")
 
-            def matrix(x: Array) -> Array:
+            def matrix(z: Array) -> Array:
                 self._monitor.look()
                 self._monitor.evaluations.hessian += 1
-                return checked_curvature(problem.hessian(x))
+                found = checked_curvature(problem.hessian(scaling.outside(z)))
+                return scaling.gradient(scaling.variables[:, None] * found.T)
 
             further["hess"] = matrix
         if self._limits is not None:
-            further["bounds"] = Bounds(*self._limits)
-        if self._constraints and self._given.method == "SLSQP":
-            further["constraints"] = [c for each in self._constraints for c in each.one_sided()]
-        elif self._constraints:
-            further["constraints"] = [each.nonlinear() for each in self._constraints]
+            further["bounds"] = Bounds(*[scaling.inside(limit) for limit in self._limits])
+        scaled = [each.scaled(x, scaling) for each in self._constraints]
+        if scaled and self._given.method == "SLSQP":
+            further["constraints"] = [c for each in scaled for c in each.one_sided()]
+        elif scaled:
+            further["constraints"] = [each.nonlinear() for each in scaled]
         return further
+
+    def _scaled_product(self, z: Array, v: Array) -> Array:
+        scaling = self._scaling
+        found = self._points.product(scaling.outside(z), scaling.outside(v))
+        return scaling.gradient(found)
 
     def _options(self) -> dict[str, Any]:
         options = self._monitor.left(self._given.options)
+        if self._is_scaled:
+            options = {**_TOLERANCES[self._given.method], **options}
         trust_region = "max_trust_radius" in self._given.takes.options
         if trust_region and options.get("gtol", self._given.tol) == 0:
             options["gtol"] = np.finfo(float).smallest_subnormal  # else not even 0 is below it
@@ -127,31 +215,28 @@ class Minimization:
             options["sparse_jacobian"] = False
         if options.get("norm") == "inf":
             options["norm"] = np.inf
-        self._monitor.most_iterations = self._given.options.get("maxiter")
         for name, value in self._state.items():
             options[_TRUST_STATE[name]] = float(value)
         return options
 
-    def _stepped(self, x: Array, state: Any = None) -> None:
-        """SciPy's callback after each iteration; ``state`` is trust-constr's."""
-        x = np.asarray(x, np.float64)
+    def _stepped(self, z: Array, state: Any = None) -> bool:
+        """SciPy's callback after each iteration; ``state`` is trust-constr's, which True ends."""
+        x = self._scaling.outside(np.asarray(z, np.float64))
         value, gradient = self._points.at(x)
         if value == np.inf:  # a line search gave up there, and SLSQP goes on
-            return
-        if state is None:
-            self._monitor.step(x, value, self._norm(x, gradient))
-            return
-        kept = {name: state[name] for name in _TRUST_STATE if name in state}
-        self._monitor.step(x, value, self._norm(x, gradient, state["optimality"]), kept)
+            return False
+        kept = {} if state is None else {n: state[n] for n in _TRUST_STATE if n in state}
+        self._monitor.step(x, value, self._norm(x, gradient), kept)
+        if state is None or not self._is_scaled:
+            return False
+        barrier = state.get("barrier_parameter", 0.0)
+        optimal = max(state["optimality"], state["constr_violation"]) <= _OPTIMALITY
+        return bool(optimal and barrier <= _TOLERANCES["trust-constr"]["barrier_tol"])
 
-    def _norm(self, x: Array, gradient: Array, optimality: float | None = None) -> float:
-        """The gradient's norm; among constraints, the Lagrangian's, which a method may know."""
-        if optimality is not None:
-            return float(optimality)
+    def _norm(self, x: Array, gradient: Array) -> float:
+        """The gradient's norm; among constraints, the Lagrangian's."""
         if not self._constraints:
             return projected_norm(x, gradient, self._limits)
-        active = [each.active(x) for each in self._constraints]
-        if self._limits is not None:
-            low, high = self._limits
-            active.append(np.eye(x.size)[(x <= low) | (x >= high)])
-        return lagrangian_norm(gradient, active)
+        units = self._scaling.variables
+        found = multipliers(x, gradient, units, self._limits, self._constraints)
+        return float(np.abs(found.gradient).max(initial=0.0))

@@ -65,12 +65,21 @@ class Objective(Protocol):
         """What is to be known about the latest evaluation."""
         ...
 
+    @property
+    def roundoff(self) -> float:
+        """The relative spacing of numbers of the precision that values have."""
+        ...
+
     def value_and_gradient(self, x: Array) -> tuple[float, Array]:
         """``f(x)`` and ``∇f(x)``."""
         ...
 
     def hessian_product(self, x: Array, v: Array) -> Array:
         """``H(x) v``."""
+        ...
+
+    def triangle(self, x: Array) -> Array:
+        """``R`` of ``Q R = [J(x) r(x)]``, of residuals: its last column belongs to ``r``."""
         ...
 
     def gauss_newton_product(self, x: Array, v: Array) -> Array:

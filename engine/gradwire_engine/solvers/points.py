@@ -51,15 +51,12 @@ class Points:
     and would accept that.
     """
 
-    def __init__(
-        self, objective: Objective, monitor: Monitor, *, of_residuals: bool, constrained: bool
-    ) -> None:
+    def __init__(self, objective: Objective, monitor: Monitor, *, constrained: bool) -> None:
         self._objective, self._monitor, self._constrained = objective, monitor, constrained
-        self._product = (
-            objective.gauss_newton_product if of_residuals else objective.hessian_product
-        )
         #: The value and the gradient at a point.
         self.at = Recent(self._evaluated)
+        #: The Hessian of a few variables, by products.
+        self.matrix = Recent(self._columns, 1)
 
     def value(self, x: Array) -> float:
         """``f(x)``, or what stands for it."""
@@ -70,10 +67,13 @@ class Points:
         return self._searched(x).gradient
 
     def product(self, x: Array, v: Array) -> Array:
-        """``H(x) v``, of residuals ``J(x)ᵀ J(x) v``."""
+        """``H(x) v``."""
         self._monitor.look()
         self._monitor.evaluations.hessian += 1
-        return checked_curvature(self._product(x, v))
+        return checked_curvature(self._objective.hessian_product(x, v))
+
+    def _columns(self, x: Array) -> Array:
+        return np.array([self.product(x, unit) for unit in np.eye(x.size)]).T
 
     def _evaluated(self, x: Array) -> Point:
         self._monitor.look()

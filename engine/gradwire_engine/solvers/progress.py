@@ -164,10 +164,10 @@ class Monitor:
         self._report(progress, lambda: self._checkpoint(x, seconds, state or {}))
 
     def left(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Options, those that limit a run less what it has done before it went on."""
+        """Options, those that limit a run less what it has done before."""
         counts = self.evaluations.value
-        done = {"maxiter": self.earlier, "maxfun": counts, "maxfev": counts, "max_nfev": counts}
-        if self.earlier:
+        done = {"maxiter": self.iterations, "maxfun": counts, "maxfev": counts, "max_nfev": counts}
+        if self.iterations:
             limits = {name: max(options[name] - done[name], 1) for name in done if name in options}
             options = {**options, **limits}
         return dict(options)

@@ -71,7 +71,10 @@ def solve(
         poll,
         given.max_seconds,
         resume,
-        keeps_least=not given.constraints and given.minibatch is None,
+        # Steps of trust-constr may lie outside of constraints and of bounds.
+        keeps_least=given.method != "trust-constr"
+        and not given.constraints
+        and given.minibatch is None,
     )
     make = _method(given)
     try:
@@ -109,7 +112,11 @@ def _method(given: Specification) -> Callable[..., Run]:
         from gradwire_engine.solvers.roots import Root
 
         return Root
-    if given.kind == "least_squares" and not given.takes.scipy:
+    if given.takes.divided:
+        from gradwire_engine.solvers.levenberg_marquardt import LevenbergMarquardt
+
+        return LevenbergMarquardt
+    if given.kind == "least_squares":
         from gradwire_engine.solvers.squares import LeastSquares
 
         return LeastSquares

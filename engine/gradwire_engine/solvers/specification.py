@@ -131,7 +131,7 @@ class Specification:
         if "max_trust_radius" in self.takes.options and radii[0] >= radii[1]:
             at = Place(pointer="/options/initial_trust_radius")
             raise InputError("the initial trust radius must be below the largest", at=at)
-        if self.kind == "least_squares" and not self.takes.scipy:
+        if self.kind == "least_squares" and not self.takes.divided:
             self._check_tolerances()
         if "c1" in self.takes.options:
             curvature = 0.4 if self.method == "CG" else 0.9

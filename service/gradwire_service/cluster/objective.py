@@ -80,6 +80,11 @@ class ClusterObjective:
         """The sources' values in the request."""
         return self.layout.start
 
+    @property
+    def roundoff(self) -> float:
+        """The relative spacing of numbers of the sources' precision."""
+        return self.layout.roundoff
+
     def value_and_gradient(self, x: Array) -> tuple[float, Array]:
         """``f(x)`` and ``∇f(x)``; of residuals, ``½ Σ rᵢ²`` and ``Jᵀ r``."""
         found = self._evaluate(self._value, Point(x))

@@ -110,7 +110,7 @@ def test_a_dense_jacobian_that_is_too_large_is_refused_before_it_is_made(method)
 def test_a_least_sum_of_squares_is_no_root(run, text, start):
     found = run("root", text, {"x": start}, "lm")
     assert not found.success
-    assert found.message == "the values do not become zero: 1 is left"
+    assert found.message.startswith("the values do not become zero: 1 is left; ")
 
 
 @pytest.mark.thorough
@@ -128,6 +128,6 @@ def test_krylov_differs_by_more_than_single_precision_rounds(run):
 
 @pytest.mark.parametrize("method", ["broyden1", "df-sane"])
 def test_without_success_the_solution_is_the_best_point(run, method):
-    found = run("root", "log(x) + 3*x", {"x": 5.0}, method)
+    found = run("root", "log(x) + 3*x", {"x": 5.0}, method, tol=1e-6)
     assert not found.success
     assert found.value == min(found.history["value"])

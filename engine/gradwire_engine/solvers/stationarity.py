@@ -1,0 +1,226 @@
+"""Whether a run has ended at a minimum: conditions of first and second order, in relative terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from gradwire_engine.answer import Array
+from gradwire_engine.solvers.constraints import Limits, Multipliers, multipliers
+from gradwire_engine.solvers.points import Point
+from gradwire_engine.solvers.quadratic import (
+    MOST_PRODUCTS,
+    Product,
+    Quadratic,
+    of_matrix,
+    of_products,
+)
+from gradwire_engine.solvers.scaling import Box, Scaling, changes
+
+#: A minimum's value can fall by this many roundings of its last decrease, or this share of itself.
+_ROUNDINGS, _VALUE = 64, 1e-11
+#: The share of the value's size that complementarity may leave, and that constraints may be
+#: violated by, each of its own size.
+_COMPLEMENTARITY, _VIOLATION = 1e-7, 1e-6
+#: Negative curvatures are smaller than the largest by less than this share; else they are rounding.
+_NEGATIVE = 1e-7
+#: A variable that changes the value only by so many times its own size is flat.
+_FLAT = 1e6
+#: Products that look for negative curvature, where there are too many variables for all.
+_LOOKS = 5
+
+
+class End(NamedTuple):
+    """Where a run has ended, where it began, and the value before its last attempt."""
+
+    x: Array
+    start: Array
+    before: float
+
+
+class Verdict(NamedTuple):
+    """Whether the point is a minimum, how far the value may still fall, and why it is none."""
+
+    success: bool
+    decrease: float
+    reason: str
+
+
+class Surface(Protocol):
+    """A function with derivatives of first and second order."""
+
+    def at(self, x: Array) -> Point:
+        """The value at a point, and the gradient."""
+        ...
+
+    def product(self, x: Array, v: Array) -> Array:
+        """``H(x) v``."""
+        ...
+
+    def matrix(self, x: Array) -> Array:
+        """``H(x)``, of a few variables."""
+        ...
+
+
+class Judge:
+    """Looks at the ends of runs.
+
+    ``roundoff`` is that of the values. With ``F``, the size of the value or of its last decrease,
+    as the unit of values, and variables in the units in which they change it by that, a point is a
+    minimum if constraints hold and are complementary, no curvature along them is negative, and
+    Newton's step takes no more than rounding off the value, or is itself no more than that.
+    """
+
+    def __init__(
+        self,
+        surface: Surface,
+        box: Box | None,
+        constraints: Sequence[Limits],
+        roundoff: float,
+    ) -> None:
+        self._surface, self._box, self._constraints = surface, box, constraints
+        self._roundoff = roundoff
+
+    def judged(self, end: End, loose: float = 0.0) -> Verdict:
+        """Whether a point is a minimum, to a tolerance that may be ``loose``."""
+        x, point = end.x, self._surface.at(end.x)
+        size = max(abs(point.value), end.before - point.value)
+        if not size > 0:
+            size = float(np.abs(point.gradient * x).max(initial=0.0)) or 1.0
+        violated = max([each.violation(x) for each in self._constraints], default=0.0)
+        if violated > max(_VIOLATION, loose):
+            return Verdict(False, np.inf, f"the constraints are violated by {violated:.3g}")
+        units = self._units(x, point, size)
+        if (element := self._flat(end, size)) is not None:
+            reason = f"no minimum: the value hardly depends on element {element} of the variables"
+            return Verdict(False, np.inf, f"{reason} any more (flat)")
+        found = multipliers(x, point.gradient, units.variables, self._box, self._constraints)
+        model = self._model(x, found, units)
+        negative = self._most_negative(x, found, units, model)
+        if negative < 0:
+            reason = f"no minimum: along a direction the curvature is {negative * size:.3g}"
+            return Verdict(False, 0.5 * abs(negative) * size, f"{reason} of the value's unit")
+        decrease = float(model.decreases(1.0).sum())
+        share = abs(point.value) / size
+        most = max(_ROUNDINGS * self._roundoff, _VALUE * share, loose)
+        if found.slack / size > max(_COMPLEMENTARITY, loose):
+            detail = f"the value would change by {found.slack:.3g} on the way to what nearly holds"
+            return Verdict(False, found.slack, f"no minimum: {detail}")
+        if decrease <= most or self._is_there(end, found, units, model, loose):
+            return Verdict(True, decrease * size, "")
+        norm = float(np.abs(found.gradient).max(initial=0.0))
+        detail = f"the value would still fall by about {decrease * size:.3g}"
+        return Verdict(False, decrease * size, f"no minimum: {detail}, its gradient is {norm:.3g}")
+
+    def scaling(self, x: Array) -> Scaling:
+        """The units in which a method is to go on from a point."""
+        point = self._surface.at(x)
+        slopes, curvatures = self._along(x, point.gradient)
+        return Scaling.of(x, point.value, slopes, curvatures)
+
+    def _units(self, x: Array, point: Point, size: float) -> Scaling:
+        slopes, curvatures = self._along(x, point.gradient)
+        return Scaling.changing(size, x, slopes, curvatures)
+
+    def _flat(self, end: End, size: float) -> int | None:
+        """The first variable that has come to where the value hardly depends on it."""
+        sizes = _FLAT * np.maximum(np.abs(end.x), np.abs(end.start))
+        if end.x.size > MOST_PRODUCTS:
+            sizes = np.full(1, sizes.max())
+        slopes = self._surface.at(end.x).gradient
+        flat = changes(size, *self._along(end.x, slopes)) > sizes
+        if flat.any():
+            point = self._surface.at(end.start)
+            slopes, curvatures = self._along(end.start, point.gradient)
+            flat &= changes(abs(point.value), slopes, curvatures) <= sizes
+        return int(flat.argmax()) if flat.any() else None
+
+    def _along(self, x: Array, gradient: Array) -> tuple[Array, Array]:
+        """The slopes and curvatures along each variable; of many, those of one direction."""
+        if x.size <= MOST_PRODUCTS:
+            return gradient, np.diag(self._surface.matrix(x))
+        length = float(np.linalg.norm(gradient))
+        way = gradient if length else np.random.default_rng(0).standard_normal(x.size)
+        unit = way / np.linalg.norm(way)
+        return np.array([length]), np.array([unit @ self._surface.product(x, unit)])
+
+    def _model(self, x: Array, found: Multipliers, units: Scaling) -> Quadratic:
+        """The model along what is free: without variables at their bounds, within constraints."""
+        free, scale = found.free, units.variables
+        gradient = (units.gradient(found.gradient))[free]
+        normals = (found.normals * scale)[:, free]
+        if x.size <= MOST_PRODUCTS:
+            matrix = self._surface.matrix(x) - self._curvature(x, found, np.eye(x.size))
+            scaled = (scale[:, None] * matrix * scale / units.value)[np.ix_(free, free)]
+            basis = _null_space(normals, int(free.sum()))
+            model = of_matrix(basis.T @ gradient, basis.T @ scaled @ basis)
+            return model._replace(directions=basis @ model.directions)
+        return of_products(_within(normals, gradient), self._product(x, found, units, normals))
+
+    def _product(self, x: Array, found: Multipliers, units: Scaling, normals: Array) -> Product:
+        """Products with the Hessian of the Lagrangian, in these units, along what is free."""
+
+        def product(v: Array) -> Array:
+            whole = np.zeros(x.size)
+            whole[found.free] = _within(normals, v)
+            whole *= units.variables
+            turned = self._surface.product(x, whole) - self._curvature(x, found, whole)
+            return _within(normals, units.gradient(turned)[found.free])
+
+        return product
+
+    def _curvature(self, x: Array, found: Multipliers, v: Array) -> Array:
+        """``Σ λᵢ ∇²cᵢ v`` of the constraints, of a vector or of columns."""
+        total = np.zeros_like(v)
+        pairs = zip(self._constraints, found.weights, strict=True)
+        for constraint, weights in pairs:
+            if weights.any():
+                total += constraint.curvature(x, weights) @ v
+        return total
+
+    def _most_negative(
+        self, x: Array, found: Multipliers, units: Scaling, model: Quadratic
+    ) -> float:
+        """The least curvature, 0 if it is not negative, or no more so than rounding."""
+        curvatures = model.curvatures
+        count = int(found.free.sum())
+        if x.size > MOST_PRODUCTS and count:
+            normals = (found.normals * units.variables)[:, found.free]
+            product = self._product(x, found, units, normals)
+            looked = of_products(np.zeros(count), product, _LOOKS)
+            curvatures = np.concatenate([curvatures, looked.curvatures])
+        if not curvatures.size:
+            return 0.0
+        least = float(curvatures.min())
+        return least if least < -_NEGATIVE * max(float(np.abs(curvatures).max()), 1.0) else 0.0
+
+    def _is_there(
+        self, end: End, found: Multipliers, units: Scaling, model: Quadratic, loose: float
+    ) -> bool:
+        """Whether Newton's step changes no variable by more than rounding does."""
+        step = model.newton
+        if step is None:
+            return False
+        sizes = np.maximum(np.abs(end.x), np.abs(end.start))[found.free]
+        steps = np.abs(step) * units.variables[found.free]
+        return bool((steps <= max(np.sqrt(self._roundoff), loose) * sizes).all())
+
+
+def _null_space(normals: Array, size: int) -> Array:
+    """An orthonormal basis of the vectors that are orthogonal to all rows."""
+    if not normals.size:
+        return np.eye(size)
+    _, sizes, rows = np.linalg.svd(normals, full_matrices=True)
+    rank = int((sizes > 1e-10 * sizes.max(initial=0.0)).sum())
+    basis: Array = rows[rank:].T
+    return basis
+
+
+def _within(normals: Array, v: Array) -> Array:
+    """The part of a vector that is orthogonal to all rows."""
+    if not normals.size:
+        return v
+    part: Array = v - normals.T @ np.linalg.lstsq(normals.T, v, rcond=None)[0]
+    return part
