@@ -125,9 +125,9 @@ def check_kind(query: Query, shard: Shard, vectors: Sequence[Any] | None) -> Non
     if kind == "check" or listed or query.batch:
         what = "a check" if kind == "check" else "coordinates" if listed else "a batch"
         raise InputError(f"the answers of {what} do not add up over shards", at=_AT)
-    weighted = kind == "gradient" and vectors is not None
+    weighted = kind in ("gradient", "hvp") and vectors is not None
     if shard.residuals and not (kind in ("evaluate", "jvp") or weighted):
-        hint = "ask for jvp, or for gradient with output_gradients"
+        hint = "ask for jvp, or for gradient or hvp with weights of the residuals"
         raise InputError("derivatives of residuals are products", at=_AT, hint=hint)
 
 

@@ -53,6 +53,9 @@ class ClusterObjective:
         self.notes = Notes()
         self._connection, self._client, self._poll = connection, client, poll
         self._value: Quantity = "cost" if of_residuals else "value"
+        self._hessian_product: Quantity = (
+            "cost_hessian_product" if of_residuals else "hessian_product"
+        )
         name = uuid4().hex
         self._work = client.persist(delayed(work, f"gradwire-work-{name}", traverse=False))
         self.shards: Sequence[Any] = shards
@@ -91,8 +94,12 @@ class ClusterObjective:
         return found.value, found.vector
 
     def hessian_product(self, x: Array, v: Array) -> Array:
-        """``H(x) v``."""
-        return self._evaluate("hessian_product", Point(x, v)).vector
+        """``H(x) v``, of residuals ``Jᵀ J v + Σ rᵢ ∇²rᵢ v``."""
+        return self._evaluate(self._hessian_product, Point(x, v)).vector
+
+    def triangle(self, x: Array) -> Array:
+        """``R`` of ``Q R = [J(x) r(x)]``, of residuals."""
+        return self._evaluate("triangle", Point(x)).vector
 
     def gauss_newton_product(self, x: Array, v: Array) -> Array:
         """``J(x)ᵀ J(x) v``, of residuals."""

@@ -15,6 +15,7 @@ from gradwire_engine.polling import unhurried
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.solvers.layout import Layout, Placement
+from gradwire_engine.solvers.local import triangle_of
 from gradwire_engine.solvers.objective import Notes
 from threadpoolctl import threadpool_limits
 
@@ -25,8 +26,11 @@ from gradwire_service.problems import RequestError
 from gradwire_service.wire.chunked import ChunkedReference
 from gradwire_service.wire.numbers import Array, Dtype
 
-#: The values of a shard: a value with its gradient, that of residuals, ``½ Σ rᵢ²``, or a product.
-Quantity: TypeAlias = Literal["value", "cost", "hessian_product", "gauss_newton_product"]
+#: What a shard gives: a value with its gradient, or a product with the Hessian; of residuals, the
+#: same of ``½ Σ rᵢ²``, a product with ``Jᵀ J``, or the triangular factor of ``[J r]``.
+Quantity: TypeAlias = Literal[
+    "value", "hessian_product", "cost", "cost_hessian_product", "gauss_newton_product", "triangle"
+]
 #: Memory of a worker's engine for what it compiled.
 _CACHE_BYTES = 64 << 20
 
@@ -63,7 +67,7 @@ class Point(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What one shard, or several, contribute to a value and a vector."""
+    """What one shard, or several, contribute to a value and a vector, or a triangular factor."""
 
     value: float
     vector: Array
@@ -84,17 +88,11 @@ def evaluate(
         for variable, one in zip(work.chunked, map(_read, rows), strict=True)
     }
     variables = with_rows(work.variables, given)
-    residuals = quantity in ("cost", "gauss_newton_product")
+    residuals = quantity not in ("value", "hessian_product")
     shard = Shard(tuple(given), work.rows, first, residuals)
     problem = _ShardProblem(work, variables, shard, poll_of_task())
-    if quantity == "value":
-        return problem.value(point.x)
-    if quantity == "cost":
-        return problem.cost(point.x)
-    assert point.v is not None
-    if quantity == "hessian_product":
-        return problem.hessian_product(point.x, point.v)
-    return problem.gauss_newton_product(point.x, point.v)
+    found: Part = getattr(problem, quantity)(*(each for each in point if each is not None))
+    return found
 
 
 class _ShardProblem:
@@ -130,13 +128,32 @@ class _ShardProblem:
 
     def gauss_newton_product(self, x: Array, v: Array) -> Part:
         """The part of ``J(x)ᵀ J(x) v``."""
-        along = self._answer("jvp", x, self._layout.arrays(v)).derivatives["jvp"]
-        answer = self._answer("gradient", x, along)
+        answer = self._answer("gradient", x, self._along(x, v))
         return self._part(answer, answer.gradients)
+
+    def cost_hessian_product(self, x: Array, v: Array) -> Part:
+        """The part of ``Jᵀ J v + Σ rᵢ ∇²rᵢ v``."""
+        straight = self.gauss_newton_product(x, v).vector
+        residuals = leaves(self._answer("evaluate", x).value)
+        answer = self._answer("hvp", x, [*self._layout.arrays(v), *residuals])
+        part = self._part(answer, answer.derivatives["hvp"])
+        return part._replace(vector=straight + part.vector)
+
+    def triangle(self, x: Array) -> Part:
+        """The triangular factor of ``[J r]``, from a derivative along each element."""
+        answer = self._answer("evaluate", x)
+        columns = [leaves(self._along(x, unit)) for unit in np.eye(x.size)]
+        columns.append(leaves(answer.value))
+        flat = [np.concatenate([np.ravel(part) for part in column]) for column in columns]
+        factor = triangle_of(np.column_stack(flat).astype(np.float64))
+        return self._part(answer, [])._replace(vector=factor)
+
+    def _along(self, x: Array, v: Array) -> Any:
+        return self._answer("jvp", x, self._layout.arrays(v)).derivatives["jvp"]
 
     def _part(self, answer: Answer, arrays: Sequence[Array], value: float = 0.0) -> Part:
         notes = Notes(tuple(answer.warnings), answer.unconnected, answer.nonfinite)
-        return Part(value, self._layout.flat(arrays), notes)
+        return Part(value, self._layout.flat(arrays) if arrays else np.zeros(0), notes)
 
     def _answer(self, kind: Kind, x: Array, vectors: Any = None) -> Answer:
         work = self._work
@@ -154,9 +171,13 @@ class _ShardProblem:
 
 
 def add(parts: Sequence[Part]) -> Part:
-    """The sum of parts, with what is known of the first that says anything."""
+    """The sum of parts, with what is known of the first that says anything.
+
+    Triangular factors become that of all rows.
+    """
     said = (part.notes for part in parts if any(part.notes))
-    vector = np.sum([part.vector for part in parts], axis=0)
+    vectors = [part.vector for part in parts]
+    vector = triangle_of(np.vstack(vectors)) if vectors[0].ndim == 2 else np.sum(vectors, axis=0)
     return Part(sum(part.value for part in parts), vector, next(said, Notes()))
 
 

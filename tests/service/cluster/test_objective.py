@@ -112,6 +112,17 @@ def test_residuals_have_a_cost(logistic, data, small_shards):
     np.testing.assert_allclose(objective.gauss_newton_product(X_AT, V), X.T @ (X @ V), rtol=1e-9)
 
 
+def test_residuals_have_curvature_and_a_triangular_factor(logistic, data, small_shards):
+    objective = logistic(*ZARR, text="return tanh(X @ w) - y", of_residuals=True)
+    X, t = data.X.astype(float), np.tanh(data.X.astype(float) @ X_AT)
+    r, slope = t - data.y, 1 - t * t
+    curved = X.T @ ((slope**2 - 2 * r * t * slope) * (X @ V))
+    np.testing.assert_allclose(objective.hessian_product(X_AT, V), curved, rtol=1e-9)
+    triangle, whole = objective.triangle(X_AT), np.column_stack([slope[:, None] * X, r])
+    np.testing.assert_allclose(triangle.T @ triangle, whole.T @ whole, rtol=1e-9)
+    np.testing.assert_array_equal(triangle, np.triu(triangle))
+
+
 def test_rows_that_do_not_fit_are_read_each_time(logistic, data, small_shards, monkeypatch):
     monkeypatch.setattr("gradwire_service.cluster.division._KEPT_SHARE", 0.0)
     found, gradient = logistic(*ZARR).value_and_gradient(X_AT)
