@@ -21,6 +21,8 @@ from gradwire_engine.solvers.specification import Bound, Constraint, bound
 
 #: A bound may hold a point within this distance, in the variable's or the constraint's unit.
 _NEAR = 1e-4
+#: Rounds of finding out which bounds hold: mostly two.
+_ROUNDS = 20
 
 
 class Limits:
@@ -207,19 +209,8 @@ def multipliers(
         slacks.append(np.minimum(np.abs(under), np.abs(over))[held])
         places.append(held)
     normals, limits = np.concatenate(rows), np.concatenate(signs)
-    found = np.zeros(len(normals))
-    usable = normals[:, ~near] * units[~near]
-    if usable.size:
-        target = (gradient * units)[~near]
-        lengths = np.linalg.norm(usable, axis=1)
-        lengths[lengths == 0] = 1.0
-        size = float(np.abs(target).max()) or 1.0
-        solved = lsq_linear(
-            (usable / lengths[:, None]).T, target / size, (limits[:, 0], limits[:, 1]), "bvls"
-        )
-        found = solved.x * size / lengths
-    left = gradient - normals.T @ found
-    held = near & np.where(below <= above, left >= 0, left <= 0)
+    found, left, held = _shortest(gradient * units, normals * units, limits, near, below <= above)
+    left = left / units
     gaps = np.abs(left[held]) * np.minimum(np.abs(below), np.abs(above))[held]
     slack = float(gaps.sum() + np.abs(found) @ np.concatenate(slacks))
     weights, at = [], 0
@@ -230,6 +221,42 @@ def multipliers(
         at += len(numbers)
     holds = (found != 0) | (limits[:, 0] < 0) & (limits[:, 1] > 0)
     return Multipliers(np.where(held, 0.0, left), weights, normals[holds], ~held, slack)
+
+
+def _shortest(
+    gradient: Array, normals: Array, limits: Array, near: Array, at_low: Array
+) -> tuple[Array, Array, Array]:
+    """Multipliers, what they leave of the gradient, and which variables bounds hold against it.
+
+    A bound takes the whole of what points beyond it. So those that hold are not part of the least
+    squares; which these are depends on the multipliers, until they are the same again.
+    """
+    found, held = np.zeros(len(normals)), near
+    shortest: tuple[float, Array, Array, Array] | None = None
+    for _ in range(_ROUNDS):
+        if (~held).any() and normals.size:
+            found = _fitted(normals[:, ~held], gradient[~held], limits)
+        left = gradient - normals.T @ found
+        holds = near & np.where(at_low, left >= 0, left <= 0)
+        length = float(np.linalg.norm(left[~holds]))
+        if shortest is None or length < shortest[0]:
+            shortest = length, found, left, holds
+        if (holds == held).all():
+            break
+        held = holds
+    assert shortest is not None
+    return shortest[1:]
+
+
+def _fitted(rows: Array, gradient: Array, limits: Array) -> Array:
+    """The factors of rows, within limits, whose sum is nearest to the gradient."""
+    lengths = np.linalg.norm(rows, axis=1)
+    lengths[lengths == 0] = 1.0
+    size = float(np.abs(gradient).max()) or 1.0
+    low, high = limits.T
+    solved = lsq_linear((rows / lengths[:, None]).T, gradient / size, (low, high), "bvls")
+    factors: Array = solved.x * size / lengths
+    return factors
 
 
 def _limits(given: Bound, default: float, shape: tuple[int, ...], pointer: str) -> Array:

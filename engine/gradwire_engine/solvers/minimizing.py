@@ -21,7 +21,7 @@ from gradwire_engine.solvers.points import (
     checked_curvature,
     projected_norm,
 )
-from gradwire_engine.solvers.progress import Monitor
+from gradwire_engine.solvers.progress import Monitor, OutOfTime, Stopped
 from gradwire_engine.solvers.scaling import Scaling
 from gradwire_engine.solvers.scipy_calls import scipy_runs
 from gradwire_engine.solvers.specification import Specification
@@ -110,7 +110,7 @@ class Minimization:
         for _ in range(_ATTEMPTS if self._is_scaled else 1):
             begun, before = x, self._points.at(x).value
             if self._is_scaled:
-                self._scaling = self._judge.scaling(x).within(self._limits)
+                self._scaling = self._judge.scaling(x)
             result = self._attempt(x)
             x = self._scaling.outside(np.asarray(result.x, np.float64))
             value, gradient = self._points.at(x)
@@ -119,18 +119,32 @@ class Minimization:
                 return Ending(x, value, norm, True, str(result.message))
             verdict = self._judge.judged(End(x, start, before), self._loose(result))
             moved = value < before or (self._constraints and not np.array_equal(x, begun))
-            if verdict.success or self._is_at_limit(result) or not moved:
+            if verdict.sharp or self._is_at_limit(result) or not moved:
                 break
             self._state = {}
         message = str(result.message)
         if self._given.method == "trust-constr" and result.status == 3:
             message = f"the gradient is at most {_OPTIMALITY:g} of its size at the start"
+        elif verdict.success and not result.success:
+            message = f"the value falls by no more than {verdict.decrease:.3g} from here"
         if not verdict.success:
             message = f"{verdict.reason}; {self._given.method} ended: {message}"
         return Ending(x, value, norm, verdict.success, message)
 
     def _attempt(self, x: Array) -> OptimizeResult:
-        """Run SciPy's method from a point, in the units of the scaling."""
+        """Run SciPy's method from a point, in the units of the scaling, as far as it comes."""
+        try:
+            return self._scipys(x)
+        except OutOfTime:
+            raise
+        except Stopped as stopped:
+            best = self._monitor.best
+            if best is None:
+                raise
+            z = self._scaling.inside(best.x)
+            return OptimizeResult(x=z, success=False, status=-1, message=str(stopped))
+
+    def _scipys(self, x: Array) -> OptimizeResult:
         scaling = self._scaling
         with scipy_runs():
             return minimize(

@@ -42,6 +42,10 @@ class Stopped(Exception):
     """The run cannot go on, and ends at its best point; the message says why."""
 
 
+class OutOfTime(Stopped):
+    """The run has taken as many seconds as it may."""
+
+
 class History:
     """Entries of iterations at equal distances, so many that few are left out."""
 
@@ -126,12 +130,12 @@ class Monitor:
     def look(self) -> None:
         """Called before each evaluation.
 
-        Raises: ``Stopped`` after that time, once the start is evaluated; what the poll does.
+        Raises: ``OutOfTime`` after that time, once the start is evaluated; what the poll does.
         """
         self._poll()
         limit = self._max_seconds
         if limit is not None and self.best is not None and self.seconds >= limit:
-            raise Stopped(f"stopped after {limit:g} seconds")
+            raise OutOfTime(f"stopped after {limit:g} seconds")
 
     def begin(self, x: Array, value: float, gradient_norm: float, notes: Notes) -> None:
         """The point that the run starts from, or goes on from."""

@@ -12,8 +12,8 @@ from gradwire_engine.answer import Array
 
 #: ``v`` to ``H v``.
 Product: TypeAlias = Callable[[Array], Array]
-#: The most products: as many directions are known of a function of more variables.
-MOST_PRODUCTS = 10
+#: Most variables of which all products are taken; of more, so many directions are known.
+MOST_WHOLE, MOST_PRODUCTS = 20, 10
 #: Eigenvalues that are smaller than the largest by this share are rounding.
 _ROUNDING = 1e-12
 

@@ -12,7 +12,7 @@ from gradwire_engine.answer import Array
 Box: TypeAlias = "tuple[Array, Array]"
 
 #: Exponents of units stay between these, so that no product of a few overflows.
-_MOST_EXPONENT = 200
+_MOST_EXPONENT = 500
 #: A value's unit is at most this many times the value itself, or the first-order change of it.
 _MOST_DECREASE = 16.0
 

@@ -124,7 +124,7 @@ class LeastSquares:
             x = np.asarray(result.x, np.float64)
             value, norm = self._measured(x)
             verdict = judge.judged(End(x, start, before), self._loose(result))
-            if verdict.success or result.status == 0 or not value < before:
+            if verdict.sharp or result.status == 0 or not value < before:
                 break
         message = str(result.message)
         if not verdict.success:

@@ -8,10 +8,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from gradwire_engine.answer import Array
+from gradwire_engine.errors import DerivativeError, DomainError, OverBudget
 from gradwire_engine.solvers.constraints import Limits, Multipliers, multipliers
 from gradwire_engine.solvers.points import Point
+from gradwire_engine.solvers.progress import OutOfTime, Stopped
 from gradwire_engine.solvers.quadratic import (
-    MOST_PRODUCTS,
+    MOST_WHOLE,
     Product,
     Quadratic,
     of_matrix,
@@ -19,13 +21,18 @@ from gradwire_engine.solvers.quadratic import (
 )
 from gradwire_engine.solvers.scaling import Box, Scaling, changes
 
-#: A minimum's value can fall by this many roundings of its last decrease, or this share of itself.
-_ROUNDINGS, _VALUE = 64, 1e-11
+#: A minimum's value can fall by this many roundings of its last decrease, or this share of itself;
+#: a sharp one's by less.
+_ROUNDINGS, _VALUE, _SHARP = 64, 1e-11, 1e-13
 #: The share of the value's size that complementarity may leave, and that constraints may be
 #: violated by, each of its own size.
 _COMPLEMENTARITY, _VIOLATION = 1e-7, 1e-6
 #: Negative curvatures are smaller than the largest by less than this share; else they are rounding.
 _NEGATIVE = 1e-7
+#: Where there are no second derivatives, the share of the value by which it changes at a minimum.
+_SLOPE = 1e-7
+#: What is raised where second derivatives are not finite, not known, or too large.
+_UNKNOWN = (np.linalg.LinAlgError, ValueError, Stopped, DerivativeError, DomainError, OverBudget)
 #: A variable that changes the value only by so many times its own size is flat.
 _FLAT = 1e6
 #: Products that look for negative curvature, where there are too many variables for all.
@@ -41,11 +48,15 @@ class End(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether the point is a minimum, how far the value may still fall, and why it is none."""
+    """Whether the point is a minimum, how far the value may still fall, and why it is none.
+
+    A minimum that is not ``sharp`` has fewer digits than rounding leaves.
+    """
 
     success: bool
     decrease: float
     reason: str
+    sharp: bool = False
 
 
 class Surface(Protocol):
@@ -67,10 +78,11 @@ class Surface(Protocol):
 class Judge:
     """Looks at the ends of runs.
 
-    ``roundoff`` is that of the values. With ``F``, the size of the value or of its last decrease,
-    as the unit of values, and variables in the units in which they change it by that, a point is a
-    minimum if constraints hold and are complementary, no curvature along them is negative, and
-    Newton's step takes no more than rounding off the value, or is itself no more than that.
+    ``roundoff`` is that of the values. The unit of values is ``F``, the size of the value, of its
+    last decrease, or of its first-order change; the units of variables are those in which they
+    change the value by that. A point is a minimum if constraints hold and are complementary, no
+    curvature along them is negative, and Newton's step takes no more than rounding off the value,
+    or is itself no more than that.
     """
 
     def __init__(
@@ -85,10 +97,27 @@ class Judge:
 
     def judged(self, end: End, loose: float = 0.0) -> Verdict:
         """Whether a point is a minimum, to a tolerance that may be ``loose``."""
-        x, point = end.x, self._surface.at(end.x)
+        try:
+            with np.errstate(all="ignore"):
+                return self._judged(end, loose)
+        except OutOfTime:
+            raise
+        except _UNKNOWN:
+            return self._by_slopes(end, loose)
+
+    def _by_slopes(self, end: End, loose: float) -> Verdict:
+        """The same where second derivatives are not known: by how far slopes change the value."""
+        point = self._surface.at(end.x)
+        change = _first_order(end, point)
         size = max(abs(point.value), end.before - point.value)
-        if not size > 0:
-            size = float(np.abs(point.gradient * x).max(initial=0.0)) or 1.0
+        if not self._constraints and self._box is None and change <= max(_SLOPE, loose) * size:
+            return Verdict(True, change, "")
+        reason = f"no minimum is known: the value changes by {change:.3g} with a variable's size"
+        return Verdict(False, change, f"{reason}, and it has no second derivatives to tell")
+
+    def _judged(self, end: End, loose: float) -> Verdict:
+        x, point = end.x, self._surface.at(end.x)
+        size = max(abs(point.value), end.before - point.value, _first_order(end, point)) or 1.0
         violated = max([each.violation(x) for each in self._constraints], default=0.0)
         if violated > max(_VIOLATION, loose):
             return Verdict(False, np.inf, f"the constraints are violated by {violated:.3g}")
@@ -109,7 +138,8 @@ class Judge:
             detail = f"the value would change by {found.slack:.3g} on the way to what nearly holds"
             return Verdict(False, found.slack, f"no minimum: {detail}")
         if decrease <= most or self._is_there(end, found, units, model, loose):
-            return Verdict(True, decrease * size, "")
+            sharp = decrease <= max(_ROUNDINGS * self._roundoff, _SHARP * share)
+            return Verdict(True, decrease * size, "", sharp)
         norm = float(np.abs(found.gradient).max(initial=0.0))
         detail = f"the value would still fall by about {decrease * size:.3g}"
         return Verdict(False, decrease * size, f"no minimum: {detail}, its gradient is {norm:.3g}")
@@ -117,8 +147,14 @@ class Judge:
     def scaling(self, x: Array) -> Scaling:
         """The units in which a method is to go on from a point."""
         point = self._surface.at(x)
-        slopes, curvatures = self._along(x, point.gradient)
-        return Scaling.of(x, point.value, slopes, curvatures)
+        with np.errstate(all="ignore"):
+            try:
+                slopes, curvatures = self._along(x, point.gradient)
+            except OutOfTime:
+                raise
+            except _UNKNOWN:
+                slopes, curvatures = point.gradient, np.zeros(x.size)
+            return Scaling.of(x, point.value, slopes, curvatures).within(self._box)
 
     def _units(self, x: Array, point: Point, size: float) -> Scaling:
         slopes, curvatures = self._along(x, point.gradient)
@@ -127,7 +163,7 @@ class Judge:
     def _flat(self, end: End, size: float) -> int | None:
         """The first variable that has come to where the value hardly depends on it."""
         sizes = _FLAT * np.maximum(np.abs(end.x), np.abs(end.start))
-        if end.x.size > MOST_PRODUCTS:
+        if end.x.size > MOST_WHOLE:
             sizes = np.full(1, sizes.max())
         slopes = self._surface.at(end.x).gradient
         flat = changes(size, *self._along(end.x, slopes)) > sizes
@@ -139,7 +175,7 @@ class Judge:
 
     def _along(self, x: Array, gradient: Array) -> tuple[Array, Array]:
         """The slopes and curvatures along each variable; of many, those of one direction."""
-        if x.size <= MOST_PRODUCTS:
+        if x.size <= MOST_WHOLE:
             return gradient, np.diag(self._surface.matrix(x))
         length = float(np.linalg.norm(gradient))
         way = gradient if length else np.random.default_rng(0).standard_normal(x.size)
@@ -151,7 +187,7 @@ class Judge:
         free, scale = found.free, units.variables
         gradient = (units.gradient(found.gradient))[free]
         normals = (found.normals * scale)[:, free]
-        if x.size <= MOST_PRODUCTS:
+        if x.size <= MOST_WHOLE:
             matrix = self._surface.matrix(x) - self._curvature(x, found, np.eye(x.size))
             scaled = (scale[:, None] * matrix * scale / units.value)[np.ix_(free, free)]
             basis = _null_space(normals, int(free.sum()))
@@ -186,7 +222,7 @@ class Judge:
         """The least curvature, 0 if it is not negative, or no more so than rounding."""
         curvatures = model.curvatures
         count = int(found.free.sum())
-        if x.size > MOST_PRODUCTS and count:
+        if x.size > MOST_WHOLE and count:
             normals = (found.normals * units.variables)[:, found.free]
             product = self._product(x, found, units, normals)
             looked = of_products(np.zeros(count), product, _LOOKS)
@@ -206,6 +242,12 @@ class Judge:
         sizes = np.maximum(np.abs(end.x), np.abs(end.start))[found.free]
         steps = np.abs(step) * units.variables[found.free]
         return bool((steps <= max(np.sqrt(self._roundoff), loose) * sizes).all())
+
+
+def _first_order(end: End, point: Point) -> float:
+    """The largest change of the value, to first order, by a variable's own size."""
+    sizes = np.maximum(np.abs(end.x), np.abs(end.start))
+    return float(np.abs(point.gradient * sizes).max(initial=0.0))
 
 
 def _null_space(normals: Array, size: int) -> Array:
