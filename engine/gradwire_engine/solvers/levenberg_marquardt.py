@@ -81,7 +81,7 @@ class LevenbergMarquardt:
         gtol = options.get("gtol", self._given.tol)
         scale = np.asarray(self._state.get("scale", np.zeros(x.size)))
         radius = float(self._state.get("radius", 0.0))
-        first, before, message = radius == 0, point.value, None
+        begins, first, before, message = radius == 0, point.value, point.value, None
         model = self._model(x, point.gradient)
         while message is None:
             if gtol is not None and np.linalg.norm(point.gradient) <= gtol:
@@ -91,10 +91,10 @@ class LevenbergMarquardt:
                 break
             scale = np.maximum(scale, model.lengths)
             units = np.where(scale > 0, scale, 1.0)
-            if first:
+            if begins:
                 size = float(np.linalg.norm(units * x))
                 radius = options.get("initial_trust_radius", _FACTOR * size or _FACTOR)
-                first = False
+                begins = False
             radius = min(radius, options.get("max_trust_radius", np.inf))
             step = model.step(units, radius)
             trial = x + step.z / units
@@ -117,7 +117,7 @@ class LevenbergMarquardt:
                 message = "steps change the value by no more than rounding"
                 break
             model = self._model(x, point.gradient)
-        verdict = self._judge.judged(End(x, self._objective.start, before))
+        verdict = self._judge.judged(End(x, self._objective.start, first, before))
         words = message if verdict.success else f"{verdict.reason}; {message}"
         return Ending(x, point.value, norm, verdict.success, str(words))
 

@@ -25,10 +25,12 @@ from gradwire_engine.solvers.progress import Monitor, OutOfTime, Stopped
 from gradwire_engine.solvers.scaling import Scaling
 from gradwire_engine.solvers.scipy_calls import scipy_runs
 from gradwire_engine.solvers.specification import Specification
-from gradwire_engine.solvers.stationarity import End, Judge
+from gradwire_engine.solvers.stationarity import End, Judge, Verdict
 
 #: A run that has not ended at a minimum goes on in new units, up to so many times in all.
 _ATTEMPTS = 8
+#: Steps away from a saddle point are tried so often, each half as long as the last.
+_HALVINGS = 20
 #: An explicit tolerance of values or steps is a success within so many times of it.
 _LOOSE = 1e3
 #: Of those that are not given then, SciPy's are of about this size.
@@ -38,8 +40,8 @@ _TOLERANCES: Mapping[str, Mapping[str, float]] = {
     "L-BFGS-B": {"ftol": 1e-15, "gtol": 1e-9},
     "BFGS": {"gtol": 1e-9},
     "CG": {"gtol": 1e-9},
-    "TNC": {"ftol": 1e-15, "xtol": 1e-12, "gtol": 1e-9},
-    "SLSQP": {"ftol": 1e-14},
+    "TNC": {"ftol": 1e-15, "xtol": 1e-12, "gtol": 1e-9, "maxfun": 5000},
+    "SLSQP": {"ftol": 1e-14, "maxiter": 1000},
     "trust-constr": {"gtol": 0.0, "xtol": 1e-12, "barrier_tol": 1e-10},
     "trust-ncg": {"gtol": 1e-9},
     "trust-krylov": {"gtol": 1e-9},
@@ -107,6 +109,7 @@ class Minimization:
         self._monitor.begin(self._x, value, self._norm(self._x, gradient), notes)
         self._monitor.most_iterations = self._given.options.get("maxiter")
         start = x = self._x
+        first, verdict = value, None
         for _ in range(_ATTEMPTS if self._is_scaled else 1):
             begun, before = x, self._points.at(x).value
             if self._is_scaled:
@@ -114,14 +117,24 @@ class Minimization:
             result = self._attempt(x)
             x = self._scaling.outside(np.asarray(result.x, np.float64))
             value, gradient = self._points.at(x)
-            norm = self._norm(x, gradient)
-            if self._is_as_asked(result, gradient, norm):
-                return Ending(x, value, norm, True, str(result.message))
-            verdict = self._judge.judged(End(x, start, before), self._loose(result))
+            if self._is_as_asked(result, gradient):
+                return Ending(x, value, self._norm(x, gradient), True, str(result.message))
+            end = End(x, start, first, before)
+            verdict = self._judge.judged(end, self._loose(result)).after(verdict)
             moved = value < before or (self._constraints and not np.array_equal(x, begun))
-            if verdict.sharp or self._is_at_limit(result) or not moved:
+            if verdict.sharp or self._is_at_limit(result):
+                break
+            if verdict.way is not None and (lower := self._lower(x, verdict.way)) is not None:
+                x = lower
+            elif not moved:
                 break
             self._state = {}
+        assert verdict is not None
+        return self._ended(x, result, verdict)
+
+    def _ended(self, x: Array, result: OptimizeResult, verdict: Verdict) -> Ending:
+        """The end that a verdict makes of SciPy's last result, in SciPy's words where these fit."""
+        value, gradient = self._points.at(x)
         message = str(result.message)
         if self._given.method == "trust-constr" and result.status == 3:
             message = f"the gradient is at most {_OPTIMALITY:g} of its size at the start"
@@ -129,7 +142,7 @@ class Minimization:
             message = f"the value falls by no more than {verdict.decrease:.3g} from here"
         if not verdict.success:
             message = f"{verdict.reason}; {self._given.method} ended: {message}"
-        return Ending(x, value, norm, verdict.success, message)
+        return Ending(x, value, self._norm(x, gradient), verdict.success, message)
 
     def _attempt(self, x: Array) -> OptimizeResult:
         """Run SciPy's method from a point, in the units of the scaling, as far as it comes."""
@@ -158,19 +171,33 @@ class Minimization:
                 **self._further(x),
             )
 
-    def _is_as_asked(self, result: OptimizeResult, gradient: Array, norm: float) -> bool:
+    def _lower(self, x: Array, way: Array) -> Array | None:
+        """A point with a lower value on one side or the other of a saddle point or a maximum."""
+        if self._constraints or not self._is_scaled:
+            return None
+        value = self._points.at(x).value
+        for power in range(_HALVINGS):
+            for step in (way * 0.5**power, -way * 0.5**power):
+                point = x + step if self._limits is None else np.clip(x + step, *self._limits)
+                if self._points.at(point).value < value:
+                    return point
+        return None
+
+    def _is_as_asked(self, result: OptimizeResult, gradient: Array) -> bool:
         """Whether an explicit tolerance of the gradient is reached, as SciPy measures it."""
         options, method = self._given.options, self._given.method
         has_gtol = "gtol" in self._given.takes.options and method != "TNC"
         asked = options.get("gtol", self._given.tol if has_gtol else None)
         if asked is None or not result.success:
             return False
+        if method == "trust-constr":
+            return bool(result.status == 1)
         if "max_trust_radius" in self._given.takes.options:
             norm = float(np.linalg.norm(gradient))
         elif method in ("BFGS", "CG") and options.get("norm", "inf") != "inf":
             norm = float(np.linalg.norm(gradient, options["norm"]))
-        elif method == "trust-constr":
-            return bool(result.status == 1)
+        else:
+            norm = projected_norm(result.x, gradient, self._limits)
         return bool(norm <= asked)
 
     def _loose(self, result: OptimizeResult) -> float:

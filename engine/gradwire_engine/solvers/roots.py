@@ -21,8 +21,9 @@ from gradwire_engine.solvers.scipy_calls import scipy_runs
 from gradwire_engine.solvers.specification import Specification
 
 #: The share of what the values consist of that is left at a root, and of the values at the start
-#: that is left at most where tolerances are explicit.
-_ROOT, _LEFT = 1e-8, 1e-4
+#: that is left at most where tolerances are explicit,
+#: and that is as good as nothing.
+_ROOT, _LEFT, _NOTHING = 1e-8, 1e-4, 1e-20
 #: Most variables whose Jacobian tells what each value consists of.
 _MOST_LISTED = 200
 #: The tolerances where none is given: relative, as the problem is scaled.
@@ -80,7 +81,9 @@ class Root:
         for _ in range(_ATTEMPTS if scaled else 1):
             result, x = self._attempt(x)
             norm = float(np.abs(self._residuals(x)).max())
-            success = self._is_root(x) if scaled else result.success and norm <= _LEFT * largest
+            success = (
+                self._is_root(x, largest) if scaled else result.success and norm <= _LEFT * largest
+            )
             if success or not norm < left:
                 break
             left = norm
@@ -117,9 +120,14 @@ class Root:
         unit, step = power_of_two(sizes).tolist()
         return unit, step
 
-    def _is_root(self, x: Array) -> bool:
-        """Whether what is left is small for what the values consist of: ``Σ |Jᵢⱼ xⱼ|``."""
+    def _is_root(self, x: Array, largest: float) -> bool:
+        """Whether what is left is small for what the values consist of: ``Σ |Jᵢⱼ xⱼ|``.
+
+        Or for the ``largest`` value at the start, if it is nothing beside that.
+        """
         left, start = np.abs(self._residuals(x)), self._problem.start
+        if left.max() <= _NOTHING * largest:
+            return True
         if x.size <= _MOST_LISTED:
             jacobian = self._problem.dense(self._problem.jacobian(x))
             sizes = np.abs(jacobian) @ np.maximum(np.abs(x), np.abs(start))

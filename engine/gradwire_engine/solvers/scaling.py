@@ -11,8 +11,9 @@ from gradwire_engine.answer import Array
 #: The lower and the upper bound of each variable.
 Box: TypeAlias = "tuple[Array, Array]"
 
-#: Exponents of units stay between these, so that no product of a few overflows.
+#: The largest unit, so that no product of two overflows, and its exponent.
 _MOST_EXPONENT = 500
+LARGEST = 2.0**_MOST_EXPONENT
 #: A value's unit is at most this many times the value itself, or the first-order change of it.
 _MOST_DECREASE = 16.0
 

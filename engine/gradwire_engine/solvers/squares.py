@@ -118,14 +118,17 @@ class LeastSquares:
             raise DomainError(detail, at=Place(pointer="/target"), hint=hint)
         self._monitor.begin(self._x, value, norm, notes)
         judge, start, x = Judge(self, self._limits, (), self._problem.roundoff), self._x, self._x
+        first, verdict = value, None
         for _ in range(_ATTEMPTS if self._is_scaled else 1):
             before = self.at(x).value
             result = self._attempt(x)
             x = np.asarray(result.x, np.float64)
             value, norm = self._measured(x)
-            verdict = judge.judged(End(x, start, before), self._loose(result))
+            end = End(x, start, first, before)
+            verdict = judge.judged(end, self._loose(result)).after(verdict)
             if verdict.sharp or result.status == 0 or not value < before:
                 break
+        assert verdict is not None
         message = str(result.message)
         if not verdict.success:
             message = f"{verdict.reason}; {self._given.method} ended: {message}"

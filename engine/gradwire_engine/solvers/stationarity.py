@@ -19,11 +19,13 @@ from gradwire_engine.solvers.quadratic import (
     of_matrix,
     of_products,
 )
-from gradwire_engine.solvers.scaling import Box, Scaling, changes
+from gradwire_engine.solvers.scaling import LARGEST, Box, Scaling, changes
 
 #: A minimum's value can fall by this many roundings of its last decrease, or this share of itself;
 #: a sharp one's by less.
 _ROUNDINGS, _VALUE, _SHARP = 64, 1e-11, 1e-13
+#: The share of the whole decrease that is as good as nothing.
+_NOTHING = 1e-20
 #: The share of the value's size that complementarity may leave, and that constraints may be
 #: violated by, each of its own size.
 _COMPLEMENTARITY, _VIOLATION = 1e-7, 1e-6
@@ -35,28 +37,42 @@ _SLOPE = 1e-7
 _UNKNOWN = (np.linalg.LinAlgError, ValueError, Stopped, DerivativeError, DomainError, OverBudget)
 #: A variable that changes the value only by so many times its own size is flat.
 _FLAT = 1e6
+#: The share of the value's unit by which it may change where a variable is flat.
+_UNCHANGED = 1e-9
 #: Products that look for negative curvature, where there are too many variables for all.
 _LOOKS = 5
 
 
 class End(NamedTuple):
-    """Where a run has ended, where it began, and the value before its last attempt."""
+    """Where a run has ended, where it began, and the values there and before its last attempt."""
 
     x: Array
     start: Array
+    first: float
     before: float
 
 
 class Verdict(NamedTuple):
     """Whether the point is a minimum, how far the value may still fall, and why it is none.
 
-    A minimum that is not ``sharp`` has fewer digits than rounding leaves.
+    A minimum that is not ``sharp`` has fewer digits than rounding leaves. Along ``way`` the value
+    falls on both sides.
     """
 
     success: bool
     decrease: float
     reason: str
     sharp: bool = False
+    way: Array | None = None
+
+    def after(self, earlier: Verdict | None) -> Verdict:
+        """This, or that of an earlier point with a larger value that was a minimum, if this is too.
+
+        The last decrease, by which both are measured, is smaller each time.
+        """
+        if earlier is None or not earlier.success or self.decrease > earlier.decrease:
+            return self
+        return self._replace(success=True)
 
 
 class Surface(Protocol):
@@ -117,6 +133,8 @@ class Judge:
 
     def _judged(self, end: End, loose: float) -> Verdict:
         x, point = end.x, self._surface.at(end.x)
+        if np.abs(x).max() > LARGEST:
+            raise Stopped("the variables are too large for second derivatives")
         size = max(abs(point.value), end.before - point.value, _first_order(end, point)) or 1.0
         violated = max([each.violation(x) for each in self._constraints], default=0.0)
         if violated > max(_VIOLATION, loose):
@@ -127,18 +145,21 @@ class Judge:
             return Verdict(False, np.inf, f"{reason} any more (flat)")
         found = multipliers(x, point.gradient, units.variables, self._box, self._constraints)
         model = self._model(x, found, units)
-        negative = self._most_negative(x, found, units, model)
+        negative, way = self._most_negative(x, found, units, model)
         if negative < 0:
-            reason = f"no minimum: along a direction the curvature is {negative * size:.3g}"
-            return Verdict(False, 0.5 * abs(negative) * size, f"{reason} of the value's unit")
+            fall = 0.5 * abs(negative) * size
+            reason = f"no minimum: the value falls by about {fall:.3g} on both sides of the point"
+            return Verdict(False, fall, f"{reason}, as a curvature is negative", way=way)
         decrease = float(model.decreases(1.0).sum())
         share = abs(point.value) / size
         most = max(_ROUNDINGS * self._roundoff, _VALUE * share, loose)
         if found.slack / size > max(_COMPLEMENTARITY, loose):
             detail = f"the value would change by {found.slack:.3g} on the way to what nearly holds"
             return Verdict(False, found.slack, f"no minimum: {detail}")
-        if decrease <= most or self._is_there(end, found, units, model, loose):
-            sharp = decrease <= max(_ROUNDINGS * self._roundoff, _SHARP * share)
+        there = self._is_there(end, found, units, model, loose)
+        nothing = max(abs(point.value), decrease * size) <= _NOTHING * (end.first - point.value)
+        if decrease <= most or there or nothing:
+            sharp = there or nothing or decrease <= max(self._roundoff**2, _SHARP * share)
             return Verdict(True, decrease * size, "", sharp)
         norm = float(np.abs(found.gradient).max(initial=0.0))
         detail = f"the value would still fall by about {decrease * size:.3g}"
@@ -161,17 +182,27 @@ class Judge:
         return Scaling.changing(size, x, slopes, curvatures)
 
     def _flat(self, end: End, size: float) -> int | None:
-        """The first variable that has come to where the value hardly depends on it."""
-        sizes = _FLAT * np.maximum(np.abs(end.x), np.abs(end.start))
-        if end.x.size > MOST_WHOLE:
-            sizes = np.full(1, sizes.max())
-        slopes = self._surface.at(end.x).gradient
-        flat = changes(size, *self._along(end.x, slopes)) > sizes
-        if flat.any():
-            point = self._surface.at(end.start)
-            slopes, curvatures = self._along(end.start, point.gradient)
-            flat &= changes(abs(point.value), slopes, curvatures) <= sizes
-        return int(flat.argmax()) if flat.any() else None
+        """The first variable that has come to where the value hardly depends on it.
+
+        That is where it no longer changes by steps of half the variable's size.
+        """
+        x, sizes = end.x, np.maximum(np.abs(end.x), np.abs(end.start))
+        limits = _FLAT * sizes
+        if x.size > MOST_WHOLE:
+            limits = np.full(1, limits.max())
+        point = self._surface.at(x)
+        flat = (changes(size, *self._along(x, point.gradient)) > limits) & (limits > 0)
+        if not flat.any():
+            return None
+        slopes, curvatures = self._along(end.start, self._surface.at(end.start).gradient)
+        flat &= changes(max(abs(end.first), size), slopes, curvatures) <= limits
+        for element in np.flatnonzero(flat).tolist():
+            step = np.zeros(x.size)
+            step[element] = 0.5 * sizes[element]
+            values = [self._surface.at(x + way * step).value for way in (1.0, -1.0)]
+            if all(abs(value - point.value) <= _UNCHANGED * size for value in values):
+                return int(element)
+        return None
 
     def _along(self, x: Array, gradient: Array) -> tuple[Array, Array]:
         """The slopes and curvatures along each variable; of many, those of one direction."""
@@ -218,19 +249,24 @@ class Judge:
 
     def _most_negative(
         self, x: Array, found: Multipliers, units: Scaling, model: Quadratic
-    ) -> float:
-        """The least curvature, 0 if it is not negative, or no more so than rounding."""
-        curvatures = model.curvatures
-        count = int(found.free.sum())
+    ) -> tuple[float, Array | None]:
+        """The least curvature, and its direction; 0 if it is not negative, or but by rounding."""
+        models, count = [model], int(found.free.sum())
         if x.size > MOST_WHOLE and count:
             normals = (found.normals * units.variables)[:, found.free]
             product = self._product(x, found, units, normals)
-            looked = of_products(np.zeros(count), product, _LOOKS)
-            curvatures = np.concatenate([curvatures, looked.curvatures])
-        if not curvatures.size:
-            return 0.0
-        least = float(curvatures.min())
-        return least if least < -_NEGATIVE * max(float(np.abs(curvatures).max()), 1.0) else 0.0
+            models.append(of_products(np.zeros(count), product, _LOOKS))
+        known = [each for each in models if each.curvatures.size]
+        if not known:
+            return 0.0, None
+        lowest = min(known, key=lambda each: float(each.curvatures.min()))
+        least = float(lowest.curvatures.min())
+        largest = max([float(np.abs(each.curvatures).max()) for each in known])
+        if least >= -_NEGATIVE * max(largest, 1.0):
+            return 0.0, None
+        way = np.zeros(x.size)
+        way[found.free] = lowest.directions[:, lowest.curvatures.argmin()]
+        return least, way * units.variables
 
     def _is_there(
         self, end: End, found: Multipliers, units: Scaling, model: Quadratic, loose: float
