@@ -38,8 +38,7 @@ class Scaling(NamedTuple):
     def of(cls, x: Array, value: float, slopes: Array, curvatures: Array) -> Scaling:
         """The units at a point with these slopes and curvatures along the variables, or one of all.
 
-        ``S`` is what Newton's steps along each would take off the value, and ``Dᵢ`` how far
-        ``|gᵢ| Dᵢ + ½ |Hᵢᵢ| Dᵢ² = S``.
+        ``S`` is what Newton's steps along each would take off the value.
         """
         unit = _value_unit(x, value, np.abs(slopes), np.abs(curvatures))
         return cls.changing(unit, x, slopes, curvatures)
@@ -79,10 +78,14 @@ class Scaling(NamedTuple):
 
 
 def changes(unit: float, slopes: Array, curvatures: Array) -> Array:
-    """How far variables change a value by ``unit``; infinity where it does not depend on them."""
-    slopes, curvatures = np.abs(slopes), np.abs(curvatures)
+    """How far variables change a value by ``unit``: ``½ |Hᵢᵢ| Dᵢ²``, or sooner ``½ |gᵢ| Dᵢ``.
+
+    Infinity where the value does not depend on them. Where ``unit`` is at least what Newton's step
+    gains, curvatures decide: so equal ones have equal units.
+    """
     with np.errstate(all="ignore"):
-        units: Array = 2 * unit / (slopes + np.sqrt(slopes * slopes + 2 * unit * curvatures))
+        by_curvature = np.sqrt(2 * unit / np.abs(curvatures))
+        units: Array = np.minimum(by_curvature, 2 * unit / np.abs(slopes))
     return units
 
 
