@@ -134,7 +134,7 @@ class Judge:
     def _judged(self, end: End, loose: float) -> Verdict:
         x, point = end.x, self._surface.at(end.x)
         if np.abs(x).max() > LARGEST:
-            raise Stopped("the variables are too large for second derivatives")
+            return Verdict(False, np.inf, "no minimum: the variables grow without end")
         size = max(abs(point.value), end.before - point.value, _first_order(end, point)) or 1.0
         violated = max([each.violation(x) for each in self._constraints], default=0.0)
         if violated > max(_VIOLATION, loose):
