@@ -12,7 +12,7 @@ from starlette.responses import Response
 from gradwire_service import openapi
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.jobs import StoredJob
-from gradwire_service.problems import RemoteError
+from gradwire_service.problems import RemoteError, RequestError
 from gradwire_service.routes.exchange import Exchange, Reply
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.runs import Cancelled, Run, Runs
@@ -65,7 +65,13 @@ class Solving:
         if not background:
             await self._wait(exchange, run, wait_seconds, until_begun=prefers_job)
         if not run.answer.done():
-            await run.keep()
+            try:
+                await run.keep()
+            except RequestError:  # nobody could ask for the result
+                run.stop(Cancelled())
+                raise
+        if run.answer.done():  # then a repeated request, or a further one, finds the end
+            await run.told()
         over = run.answer.done() and not run.goes_on
         ended = over and not isinstance(run.answer.exception(), Cancelled)
         found = run.answer.result() if ended and not background else None
@@ -101,6 +107,7 @@ class Solving:
         begun: asyncio.Future[Any] = asyncio.ensure_future(run.begun.wait())
         answer: asyncio.Future[Any] = run.answer
         ends = {answer, watching, begun} if until_begun else {answer, watching}
+        run.awaited += not until_begun
         try:
             done, _ = await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if watching in done and not answer.done():
@@ -110,6 +117,7 @@ class Solving:
                 run.stop(Cancelled())
             raise
         finally:
+            run.awaited -= not until_begun
             watching.cancel()
             begun.cancel()
 
@@ -134,7 +142,9 @@ class Solving:
         if stored.job.state != "succeeded":
             return _response(exchange, stored)
         exchange.ask_instead("jobs.answer", stored.key.id)
-        return Reply(exchange, await self._offloader.offload(exchange))
+        reply = Reply(exchange, await self._offloader.offload(exchange))
+        await self._runs.blocking(self._runs.jobs.take, stored.key)
+        return reply
 
 
 def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIRouter:

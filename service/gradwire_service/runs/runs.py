@@ -60,7 +60,7 @@ class Runs:
         clock: Callable[[], float] = monotonic,
         now: Callable[[], float] = time,
     ) -> None:
-        self.jobs = Jobs(store)
+        self.jobs = Jobs(store, now)
         self._capacity = capacity
         self._store = store
         self._threads = threads
@@ -146,7 +146,9 @@ class Runs:
         if stored.job.ended:
             await self.blocking(self.jobs.remove, key)
             return
-        await self.blocking(partial(self.jobs.end, key, state="cancelled", finished_at=self._now()))
+        now = self._now()
+        ends = partial(self.jobs.end, key, state="cancelled", finished_at=now, taken_at=now)
+        await self.blocking(ends)
         if (run := self._runs.get(key)) is not None:
             run.stop(Cancelled())
 

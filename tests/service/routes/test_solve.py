@@ -348,16 +348,63 @@ async def test_fields_about_waiting_are_checked(served, field, value):
         assert (answer.status_code, answer.json()["pointer"]) == (422, f"/{field}")
 
 
-async def test_the_quota_of_jobs_is_a_limit(served, kept):
-    async with served(**kept, max_jobs_per_tenant=1) as client:
-        begun = await client.post("/v1/minimize", json=ROSEN | {"background": True})
-        await ended(client, begun.headers["location"])
-        refused = await client.post("/v1/minimize", json=ROSEN | {"background": True})
-        assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
-        assert (await client.post("/v1/minimize", json=ROSEN)).status_code == 200
+async def test_the_quota_of_jobs_is_one_of_those_that_run_or_wait(served, kept):
+    async with served(**kept, max_jobs_per_tenant=1, job_processes=1) as client:
+        begun = await client.post("/v1/minimize", json=ENDLESS | {"background": True})
+        for asked, headers in (
+            (ENDLESS | {"background": True}, {}),
+            (ROSEN, {"idempotency-key": "another"}),
+        ):
+            refused = await client.post("/v1/minimize", json=asked, headers=headers)
+            assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
+            assert "cancel" in refused.json()["hint"]
         await client.delete(begun.headers["location"])
-        again = await client.post("/v1/minimize", json=ROSEN | {"background": True})
-        assert again.status_code == 202
+        last = None
+        for number in range(3):
+            headers = {"idempotency-key": f"{number}"}
+            assert (await client.post("/v1/minimize", json=ROSEN, headers=headers)).is_success
+            begun = await client.post("/v1/minimize", json=ROSEN | {"background": True})
+            assert begun.status_code == 202
+            await ended(client, begun.headers["location"])
+            gone = await client.get(f"/v1/jobs/{last}")
+            assert (gone.status_code, gone.json()["code"]) == (404, "unknown_job")
+            last = begun.json()["id"]
+
+
+async def test_a_run_that_cannot_become_a_job_is_stopped(served):
+    async with served(max_jobs_per_tenant=1, job_processes=2) as client:
+        begun = await client.post("/v1/minimize", json=ENDLESS | {"background": True})
+        refused = await client.post("/v1/minimize", json=ENDLESS | {"wait_ms": 1})
+        assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
+        runs = client._transport.app.state.runs
+        while runs.running > 1:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        assert (await client.delete(begun.headers["location"])).status_code == 204
+
+
+@pytest.mark.parametrize("asked", ["answer", "job", "cancelled", "nobody"])
+async def test_who_was_sent_a_result_has_taken_it(served, kept, clock, asked):
+    async with served(**kept, now=clock) as client:
+        headers = {"idempotency-key": "one"}
+        request = ENDLESS if asked == "cancelled" else ROSEN
+        background = {"background": asked != "answer"}
+        answer = await client.post("/v1/minimize", json=request | background, headers=headers)
+        (listed,) = (await client.get("/v1/jobs")).json()["jobs"]
+        path = f"/v1/jobs/{listed['id']}"
+        jobs = client._transport.app.state.runs.jobs
+        key = Key("jobs", sha256(b"").hexdigest(), listed["id"])
+        if asked == "cancelled":
+            await client.delete(path)
+        while not jobs.find(key).job.ended:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        if asked == "job":
+            clock.advance(7)
+            await client.get(path)
+            clock.advance(7)
+            await client.get(path)
+        expected = {"nobody": None, "job": 1007.0}.get(asked, 1000.0)
+        assert jobs.find(key).job.taken_at == expected
+        assert answer.is_success
 
 
 async def test_a_full_queue_refuses(served):
