@@ -4,6 +4,8 @@ import asyncio
 import gzip
 import itertools
 import json
+import re
+import sys
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -18,6 +20,7 @@ from gradwire_service.store import Key, open_store
 from scipy.optimize import rosen
 
 from tests.clock import ClockLoop, loop_clock
+from tests.engine.solvers.classics import CLASSICS
 
 ROSEN = {
     "program": "sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)",
@@ -286,6 +289,32 @@ async def test_a_failing_job_has_the_problem_that_a_request_would_get(served):
         direct.pop("instance")
         assert job["problem"] == direct
         assert instance == f"urn:gradwire:job:{job['id']}"
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(sys.platform != "linux", reason="no machine code here")
+async def test_exact_runs_have_the_same_bits_before_machine_code_and_after(served):
+    pytest.importorskip("llvmlite")
+    compiled = re.compile(r'gradwire_kernels_total\{outcome="compiled"\} [1-9]')
+    ends: dict[tuple[str, bool], set[str]] = {}
+    async with served(processes=1, job_processes=1, machine_code=True) as client:
+        for run in range(6):
+            for name in "Biggs", "Watson", "Wood", "Osborne 1":
+                text, start, data = CLASSICS[name]
+                variables = {"x": start} | {
+                    each: {"value": np.asarray(value).tolist(), "trainable": False}
+                    for each, value in data.items()
+                }
+                for exact in False, True:
+                    request = {"program": text, "variables": variables, "exact": exact}
+                    answer = await client.post("/v1/least_squares", json=request)
+                    found = answer.json()
+                    del found["history"]["seconds"]
+                    ends.setdefault((name, exact), set()).add(json.dumps(found))
+            while run == 2 and not compiled.search((await client.get("/metrics")).text):
+                await asyncio.sleep(0.02)
+                await client.post("/v1/least_squares", json=request | {"exact": False})
+    assert {len(found) for (_, exact), found in ends.items() if exact} == {1}
 
 
 async def test_one_idempotency_key_is_one_job(served, kept):

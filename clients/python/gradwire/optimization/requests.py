@@ -26,7 +26,7 @@ from gradwire.usage import check_function, used
 #: How long the first answer may take; what takes longer is a job, and shows its progress.
 WAIT_MS: Final = 1000.0
 #: Options that the request has as they are.
-PLAIN: Final = ("tol", "max_seconds", "promotion")
+PLAIN: Final = ("tol", "max_seconds", "promotion", "exact")
 #: Arguments of ``scipy.optimize.least_squares`` that are options of the method here.
 OF_LEAST_SQUARES: Final = (
     *("loss", "f_scale", "x_scale", "ftol", "xtol", "gtol", "max_nfev", "tr_solver"),
@@ -59,6 +59,8 @@ class RootOptions(TypedDict, total=False):
     #: How long the first answer may take: what takes longer is a job. A second by default.
     wait_ms: float | None
     promotion: Promotion | None
+    #: Evaluates as NumPy does, operation by operation: all runs of one request have the same bits.
+    exact: bool | None
     #: Called some times a second with an ``OptimizeResult`` that has ``fun`` and ``nit`` but not
     #: ``x``, and in the end with the result. If it raises ``StopIteration``, the job is cancelled.
     callback: Callable[[OptimizeResult], Any] | None
