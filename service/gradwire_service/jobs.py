@@ -57,6 +57,11 @@ class Job(NamedTuple):
         return self.state in ENDED
 
     @property
+    def failed_early(self) -> bool:
+        """True if it has failed before its start was evaluated."""
+        return self.state == "failed" and self.progress is None
+
+    @property
     def head(self) -> str:
         """The job as text."""
         return json.dumps(self._asdict())

@@ -12,12 +12,14 @@ from starlette.responses import Response
 from gradwire_service import openapi
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.jobs import StoredJob
-from gradwire_service.problems import RemoteError, RequestError
+from gradwire_service.problems import Problem, RemoteError, RequestError
 from gradwire_service.routes.exchange import Exchange, Reply
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.runs import Cancelled, Run, Runs
 from gradwire_service.wire.body import Disconnected
+from gradwire_service.wire.digests import SMALL_BYTES, digest_of
 from gradwire_service.wire.envelope import timeout_of_header
+from gradwire_service.wire.shared import SharedMemory, unpacked
 from gradwire_service.wire.single_fields import MAX_SCANNED_BYTES, waiting_of
 from gradwire_service.wire.solving import read_waiting
 from gradwire_service.work.jobs import document_of
@@ -57,9 +59,12 @@ class Solving:
         idempotency_key = headers.get(b"idempotency-key") or None
         asks_for_job = background or prefers_job
         stored = asks_for_job or idempotency_key is not None
-        run = await self._runs.begin(_task(exchange), idempotency_key, stored=stored)
+        digest = "" if idempotency_key is None else await self._digest(exchange)
+        run = await self._runs.begin(
+            _task(exchange), idempotency_key, digest, stored=stored, again=not background
+        )
         if not isinstance(run, Run):
-            if asks_for_job:
+            if background or (prefers_job and not run.job.failed_early):
                 return _response(exchange, run)
             return await self._follow(exchange, run, wait_seconds)
         if not background:
@@ -78,6 +83,24 @@ class Solving:
         if found is not None and not (prefers_job and isinstance(found, TaskDone)):
             return self._result(exchange, run)
         return _response(exchange, await self._runs.find(run.key))
+
+    async def _digest(self, exchange: Exchange) -> str:
+        """The digest of a request: of a long one by an executor, so that the event loop goes on.
+
+        Raises: ``RemoteError``, ``RequestError``, ``Disconnected``.
+        """
+        request, body, task = exchange.request, exchange.body, exchange.task()
+        if len(body) <= SMALL_BYTES and request.format.coding is None:
+            assert not isinstance(body, SharedMemory)
+            form = request.format
+            return digest_of(task.name, form.reply_type.decode(), form.reader, body)
+        asked = task._replace(name="jobs.digest", arguments=(task.name,))
+        found = await self._capacity.queue.run(
+            asked, request.deadline, len(body), owner=request.owner, watch=exchange.watch
+        )
+        if isinstance(found.answer, TaskFailed):
+            raise RemoteError(found.answer.problem, found.answer.trace)
+        return unpacked(found.answer.body).decode()
 
     def _waiting(self, exchange: Exchange) -> tuple[bool, float]:
         """Whether a request is a job at once, and how long it waits for its result otherwise.
@@ -134,11 +157,16 @@ class Solving:
         return Reply(exchange, answer.body)
 
     async def _follow(self, exchange: Exchange, stored: StoredJob, seconds: float) -> Response:
-        """Answer with a job that another request began: its result, if that is there in time."""
+        """Answer with a job that another request began: its result, if that is there in time.
+
+        Raises: the problem that it has failed with.
+        """
         until = self._clock() + seconds
         while not stored.job.ended and self._clock() < until:
             await asyncio.sleep(_LOOK_SECONDS)
             stored = await self._runs.find(stored.key)
+        if (problem := stored.job.problem) is not None:
+            raise RemoteError(Problem.read(problem), None)
         if stored.job.state != "succeeded":
             return _response(exchange, stored)
         exchange.ask_instead("jobs.answer", stored.key.id)

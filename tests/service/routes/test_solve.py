@@ -348,6 +348,104 @@ async def test_who_asks_for_a_job_again_gets_the_job_however_far_it_is(
         assert first.headers["location"] == again.headers["location"]
 
 
+#: Requests that fail, each for another reason: some in their bodies, some in the program, some
+#: while they run.
+FAILING: dict[str, dict[str, Any]] = {
+    "an unknown name": {"program": "y = 1\nsum(z)", "variables": {"x": 1.0}},
+    "a syntax error": {"program": "sum(", "variables": {"x": 1.0}},
+    "an unknown operation": {"program": "fumble(x)", "variables": {"x": 1.0}},
+    "shapes": {"program": "h = x @ w\nsum(h)", "variables": {"x": [1, 2], "w": [1, 2, 3]}},
+    "no number": {"program": "x * x", "variables": {"x": [1, 2]}},
+    "a complex number": {"program": "x * 1j", "variables": {"x": 1}},
+    "no sources": {"program": "x", "variables": {"x": {"value": 1, "trainable": False}}},
+    "an unknown source": {"program": "x", "variables": {"x": 1}, "sources": "y"},
+    "an unknown method": {"program": "x", "variables": {"x": 1}, "method": "Nelder-Mead"},
+    "an unknown option": {"program": "x", "variables": {"x": 1}, "options": {"much": 1}},
+    "an unknown field": {"program": "x", "variables": {"x": 1}, "batch": ["x"]},
+    "bounds": {"program": "x", "variables": {"x": 1}, "bounds": {"x": [3, 2]}},
+    "a malformed array": {"program": "x", "variables": {"x": {"dtype": "float64"}}},
+    "an unknown tensor": {"program": "x", "variables": {"x": {"ref": "sha256:" + 64 * "0"}}},
+    "an unknown program": {"program": {"ref": "sha256:" + 64 * "0"}, "variables": {"x": 1}},
+    "a long text": {"program": "sum(" + 3000 * "x + y * " + "z)", "variables": {"x": 1}},
+    "too much": {"program": "sum(zeros((9**9, 9**9)) * x)", "variables": {"x": 1}},
+}
+
+
+@pytest.mark.parametrize("why", FAILING)
+async def test_a_failed_request_repeats_its_failure(served, tmp_path, why):
+    """Here, by another replica, and in another spelling; who asks for a job gets that."""
+    shared = {"store": f"sqlite:{tmp_path / 'jobs.db'}"}
+    key = {"idempotency-key": f"{why} again", "content-type": "application/json"}
+    turned = dict(reversed(FAILING[why].items()))
+    async with served(**shared) as one, served(**shared) as other:
+        found = []
+        for client, asked in (one, FAILING[why]), (one, FAILING[why]), (other, turned):
+            answer = await client.post("/v1/minimize", content=json.dumps(asked), headers=key)
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.status_code == answer.json()["status"]
+            found.append(answer.json())
+            assert found[-1].pop("instance").startswith("urn:gradwire:request:")
+        assert found == found[:1] * 3
+        background = {"background": True, **FAILING[why]}
+        headers = {"idempotency-key": f"{why} as a job"}
+        jobs = []
+        for client in one, other:
+            answer = await client.post("/v1/minimize", json=background, headers=headers)
+            assert answer.status_code == 202
+            jobs.append(answer.json()["id"])
+            assert (await ended(client, answer.headers["location"]))["state"] == "failed"
+        assert jobs[0] == jobs[1]
+
+
+async def test_what_was_missing_and_is_there_is_computed(served, kept):
+    key = {"idempotency-key": "with a tensor"}
+    async with served(**kept) as client:
+        stored = await client.put("/v1/tensors", json={"value": [1.0, 2.0]})
+        request = {"program": "sum((x - 1)**2)", "variables": {"x": {"ref": stored.json()["ref"]}}}
+        await client.delete(f"/v1/tensors/{stored.json()['ref']}")
+        asked = partial(client.post, "/v1/minimize", json=request, headers=key)
+        missing = await asked()
+        assert (missing.status_code, missing.json()["code"]) == (404, "unknown_ref")
+        await client.put("/v1/tensors", json={"value": [1.0, 2.0]})
+        answers = [await asked() for _ in range(2)]
+        assert [answer.status_code for answer in answers] == [200, 200]
+        assert answers[0].content == answers[1].content
+
+
+@pytest.mark.parametrize("long", [False, True], ids=["short", "long"])
+@pytest.mark.parametrize("coding", [None, "gzip"])
+async def test_one_document_is_one_request_however_it_is_written(served, processes, long, coding):
+    request = ROSEN | {"options": {"maxiter": 3, "gtol": 1e-9}}
+    if long:
+        request |= {"variables": {"x": [-1.2, 1.0, 0.5], "unused": [0.5] * 40_000}, "sources": "x"}
+    turned = {**dict(reversed(request.items())), "options": {"gtol": 1e-9, "maxiter": 3}}
+    bodies = [
+        (json.dumps(request), {}),
+        (json.dumps(turned, indent=1), {}),
+        (msgpack.packb(turned), {"content-type": "application/msgpack"}),
+    ]
+    key = {"idempotency-key": "one", "accept": "application/json"}
+    if coding is not None:
+        key["content-encoding"] = coding
+    async with served(processes=processes) as client:
+        answers = []
+        for body, headers in bodies:
+            plain = body if isinstance(body, bytes) else body.encode()
+            content = plain if coding is None else gzip.compress(plain)
+            given = {"content-type": "application/json"} | key | headers
+            answers.append(await client.post("/v1/minimize", content=content, headers=given))
+        assert [answer.status_code for answer in answers] == [200] * 3
+        assert len({answer.content for answer in answers}) == 1
+        other = json.dumps(request | {"tol": 0.5}).encode()
+        content = other if coding is None else gzip.compress(other)
+        given = {"content-type": "application/json"} | key
+        refused = await client.post("/v1/minimize", content=content, headers=given)
+        assert (refused.status_code, refused.json()["code"]) == (409, "idempotency_conflict")
+        given["accept"] = "application/msgpack"
+        refused = await client.post("/v1/minimize", content=content, headers=given)
+        assert refused.status_code == 409
+
+
 @pytest.mark.thorough
 async def test_an_idempotency_key_is_known_to_all_replicas(served, tmp_path, clock):
     key, long = {"idempotency-key": "fit 8"}, ENDLESS | {"max_seconds": 0.5, "wait_ms": 600_000}
