@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from time import time
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from gradwire_service.problems import RequestError
-from gradwire_service.store import Key, Record, Store, StoredRecord
-from gradwire_service.store.records import Content
+from gradwire_service.store import Key, Record, Store, StoredRecord, Unavailable
+from gradwire_service.store.records import NOTHING, Amount, Content, OverQuota
+
+T = TypeVar("T")
 
 State: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 #: States in which a job does not change any more.
@@ -23,6 +27,8 @@ ENDED: frozenset[State] = frozenset({"succeeded", "failed", "cancelled"})
 #: What is stored beside a job.
 Part: TypeAlias = Literal["request", "checkpoint", "events", "answer"]
 PARTS: tuple[Part, ...] = ("request", "checkpoint", "events", "answer")
+#: The time for which a result that was sent counts as not taken: it may not have arrived.
+TAKEN_SECONDS = 60.0
 _TOKEN_BYTES = 24
 #: The owner of all leases: the service itself.
 _SERVICE = ""
@@ -43,10 +49,17 @@ class Job(NamedTuple):
     problem: Mapping[str, Any] | None = None
     #: How often another replica, or a restarted one, has gone on with it.
     resumed: int = 0
+    #: When its end was first sent to somebody.
+    taken_at: float | None = None
 
     @property
     def ended(self) -> bool:
         return self.state in ENDED
+
+    @property
+    def failed_early(self) -> bool:
+        """True if it has failed before its start was evaluated."""
+        return self.state == "failed" and self.progress is None
 
     @property
     def head(self) -> str:
@@ -98,7 +111,7 @@ class Unknown(RequestError):
     def __init__(self) -> None:
         super().__init__(
             "unknown_job",
-            "there is no job with this id, or it has expired",
+            "there is no job with this id: it has expired, was deleted, or made room for another",
             hint="GET /v1/jobs lists the jobs that there are",
         )
 
@@ -110,18 +123,39 @@ def new_id(owner: str, idempotency_key: bytes | None) -> str:
     return sha256(b"%s %s" % (owner.encode(), idempotency_key)).hexdigest()[: 2 * _TOKEN_BYTES]
 
 
-class Jobs:
-    """The jobs in a store. Every method may block, and raises ``Unavailable``."""
+def evictable(jobs: Iterable[StoredJob], now: float) -> list[StoredJob]:
+    """The jobs that may make room for others, in the order in which they do.
 
-    def __init__(self, store: Store) -> None:
+    These are jobs that have ended. Those come first whose result was taken at least
+    ``TAKEN_SECONDS`` ago, and of equals the one that ended first.
+    """
+
+    def order(stored: StoredJob) -> tuple[bool, float, str]:
+        job = stored.job
+        is_taken = job.taken_at is not None and job.taken_at + TAKEN_SECONDS <= now
+        return not is_taken, job.finished_at or job.created_at, stored.key.id
+
+    return sorted((stored for stored in jobs if stored.job.ended), key=order)
+
+
+class Jobs:
+    """The jobs in a store. Every method may block, and raises ``Unavailable``.
+
+    What is written has room while the jobs of its owner that have not ended leave it: those that
+    have ended are deleted as needed, in the order of ``evictable``, and none of another owner.
+    """
+
+    def __init__(self, store: Store, now: Callable[[], float] = time) -> None:
+        """``now`` tells the time in seconds since 1970."""
         self._store = store
+        self._now = now
 
     def create(self, key: Key, job: Job) -> bool:
         """Store a new job; false if there is one of this id.
 
         Raises: ``OverQuota``.
         """
-        return self._store.swap(key, Record(job.head, b""), None)
+        return self._with_room(key, lambda: self._store.swap(key, Record(job.head, b""), None))
 
     def find(self, key: Key) -> StoredJob:
         """Find a job.
@@ -134,8 +168,19 @@ class Jobs:
         return StoredJob(key, Job.of(held.head), held.expires_at)
 
     def change(self, key: Key, seen: Job, job: Job) -> bool:
-        """Replace a job that is still as it was ``seen``; whether it was."""
-        return self._store.swap(key, Record(job.head, b""), seen.head)
+        """Replace a job that is still as it was ``seen``; whether it was.
+
+        Raises: ``OverQuota``.
+        """
+        record = Record(job.head, b"")
+        return self._with_room(key, lambda: self._store.swap(key, record, seen.head))
+
+    def take(self, key: Key) -> None:
+        """Note that the end of a job is sent to its owner, if it has ended."""
+        with suppress(Unknown, OverQuota, Unavailable):  # it is sent in any case
+            job = self.find(key).job
+            if job.ended and job.taken_at is None:
+                self.change(key, job, job._replace(taken_at=self._now()))
 
     def end(self, key: Key, **fields: Any) -> Job:
         """Set the last ``fields`` of a job, unless it has ended; returns what it is then.
@@ -168,7 +213,7 @@ class Jobs:
 
         Raises: ``OverQuota``.
         """
-        self._store.put(_part(key, part), Record(head, body))
+        self._with_room(key, lambda: self._store.put(_part(key, part), Record(head, body)))
 
     def find_part(self, key: Key, part: Part) -> StoredRecord | None:
         """A part of a job; its expiry moves on."""
@@ -198,6 +243,41 @@ class Jobs:
         """The leases of all jobs that have not ended."""
         for each in self._store.list_records("job_leases", _SERVICE, "", _MOST_LEASES):
             yield Lease.of(each.head)
+
+    def _with_room(self, key: Key, write: Callable[[], T]) -> T:
+        """Write something of a job, for which others of its owner make room.
+
+        Raises: ``OverQuota`` where all that may would not be enough; then none has.
+        """
+        while True:
+            try:
+                return write()
+            except OverQuota as error:
+                if not self._evict(key, error):
+                    error.hint = "wait until some end or cancel them: those that have make room"
+                    raise
+
+    def _evict(self, key: Key, over: OverQuota) -> bool:
+        """Delete jobs that have ended for one of their owner; false if that is not enough."""
+        most = self._store.policies["job_parts"].per_owner.records
+        jobs = [stored for stored in self.listed(key.owner, "", most) if stored.key != key]
+        freed: dict[str, Amount] = {}
+        for each in self._store.list_records(over.kind, key.owner, "", most):
+            id, _, _ = each.id.partition(" ")  # of the job, also of a part
+            freed[id] = freed.get(id, NOTHING).plus(Amount(1, each.nbytes))
+        left, evicted = over.excess, []
+        for stored in evictable(jobs, self._now()):
+            if left.within(NOTHING):
+                break
+            amount = freed.get(stored.key.id, NOTHING)
+            if any(lacking > 0 < found for lacking, found in zip(left, amount, strict=True)):
+                evicted.append(stored.key)
+                left = left.minus(amount)
+        if not left.within(NOTHING):
+            return False
+        for gone in evicted:
+            self.remove(gone)
+        return True
 
 
 def _part(key: Key, part: Part) -> Key:

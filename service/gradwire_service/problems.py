@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -148,6 +148,19 @@ class Problem:
     missing: Sequence[str] = ()
     headers: tuple[tuple[str, str], ...] = ()
     expected: bool = True
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Problem:
+        """The problem that a document describes, for whichever request is answered with it."""
+        node = document.get("node")
+        return cls(
+            document["code"],
+            document["detail"],
+            pointer=document.get("pointer"),
+            node=None if node is None else errors.Place(**node),
+            hint=document.get("hint"),
+            missing=document.get("missing", ()),
+        )
 
     @property
     def status(self) -> int:

@@ -55,7 +55,7 @@ class Names(CachedRepository):
     def all(self, owner: str) -> Iterator[tuple[str, str]]:
         """An owner's names in order, with the ids of their programs."""
         most = self._store.policies[self.kind].per_owner.records
-        for name, id, _ in self._store.list_records(self.kind, owner, "", most):
+        for name, id, *_ in self._store.list_records(self.kind, owner, "", most):
             yield name, id
 
 
@@ -121,7 +121,7 @@ class Programs(CachedRepository):
             names.setdefault(id, []).append(name)
         return [
             StoredProgram(id, names.get(id, []), json.loads(head))
-            for id, head, _ in self._store.list_records(self.kind, owner, after, most)
+            for id, head, *_ in self._store.list_records(self.kind, owner, after, most)
         ]
 
     def remove(self, owner: str, reference: str) -> None:

@@ -33,8 +33,9 @@ class LocalProblem:
     """A program's target as a function of the sources, one engine's query for each evaluation.
 
     All other variables stay what they are: what is computed from them alone is computed once.
-    The target of residuals may be nested, and its value is half the sum of their squares. ``poll``
-    is called during evaluations.
+    The target of residuals may be nested, and its value is half the sum of their squares. With
+    ``exact``, each evaluation is what NumPy gives operation by operation, so all runs have the same
+    bits. ``poll`` is called during evaluations.
 
     Raises: what ``Layout`` does.
     """
@@ -49,6 +50,7 @@ class LocalProblem:
         *,
         of_residuals: bool = False,
         promotion: Promotion = "numpy",
+        exact: bool = False,
         poll: Poll = unhurried,
     ) -> None:
         self.layout = Layout(variables, sources)
@@ -58,6 +60,7 @@ class LocalProblem:
         self.work = Work()
         self._engine, self._program, self._poll = engine, program, poll
         self._target, self._promotion, self._of_residuals = target, promotion, of_residuals
+        self._exact = exact
         self._at = "/target"
         #: Pointers to what stands elsewhere in the request, by the fields that errors point to.
         self._elsewhere: Mapping[str, str] = {}
@@ -314,6 +317,7 @@ class LocalProblem:
             sources=None if kind == "evaluate" else self.layout.paths,
             unconnected="zero",
             promotion=self._promotion,
+            exact=self._exact,
             **asked,
         )
 

@@ -119,6 +119,11 @@ def _types(kind: SolveKind) -> dict[str, tuple[Any, Any]]:
         ),
         "minibatch": _optional(Minibatch, "For first-order methods."),
         "promotion": _optional(Literal["numpy", "strict"], "`strict`: mixing dtypes is an error."),
+        "exact": _optional(
+            bool,
+            "Evaluate as NumPy does, operation by operation: all runs have the same bits. Not with "
+            "data of a cluster.",
+        ),
         "encoding": _optional(Literal["list", "base64"], "How arrays come back."),
         "background": _optional(bool, "Whether it becomes a job at once."),
         "wait_ms": _optional(float, "How long the answer may take before it is a job.", ge=0),

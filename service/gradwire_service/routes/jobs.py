@@ -82,7 +82,9 @@ def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIR
 
     @routes.get("/{job}", **openapi.JOB_OPERATIONS["show"])
     async def show(request: Request, job: str) -> Response:
-        return await offloader.answer(request, "jobs.show", job)
+        reply = await offloader.answer(request, "jobs.show", job)
+        await runs.blocking(runs.jobs.take, Key("jobs", owner_of(request.scope), job))
+        return reply
 
     @routes.get("/{job}/events", **openapi.JOB_OPERATIONS["events"])
     async def events(request: Request, job: str) -> Response:

@@ -12,12 +12,14 @@ from starlette.responses import Response
 from gradwire_service import openapi
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.jobs import StoredJob
-from gradwire_service.problems import RemoteError
+from gradwire_service.problems import Problem, RemoteError, RequestError
 from gradwire_service.routes.exchange import Exchange, Reply
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.runs import Cancelled, Run, Runs
 from gradwire_service.wire.body import Disconnected
+from gradwire_service.wire.digests import SMALL_BYTES, digest_of
 from gradwire_service.wire.envelope import timeout_of_header
+from gradwire_service.wire.shared import SharedMemory, unpacked
 from gradwire_service.wire.single_fields import MAX_SCANNED_BYTES, waiting_of
 from gradwire_service.wire.solving import read_waiting
 from gradwire_service.work.jobs import document_of
@@ -57,21 +59,48 @@ class Solving:
         idempotency_key = headers.get(b"idempotency-key") or None
         asks_for_job = background or prefers_job
         stored = asks_for_job or idempotency_key is not None
-        run = await self._runs.begin(_task(exchange), idempotency_key, stored=stored)
+        digest = "" if idempotency_key is None else await self._digest(exchange)
+        run = await self._runs.begin(
+            _task(exchange), idempotency_key, digest, stored=stored, again=not background
+        )
         if not isinstance(run, Run):
-            if asks_for_job:
+            if background or (prefers_job and not run.job.failed_early):
                 return _response(exchange, run)
             return await self._follow(exchange, run, wait_seconds)
         if not background:
             await self._wait(exchange, run, wait_seconds, until_begun=prefers_job)
         if not run.answer.done():
-            await run.keep()
+            try:
+                await run.keep()
+            except RequestError:  # nobody could ask for the result
+                run.stop(Cancelled())
+                raise
+        if run.answer.done():  # then a repeated request, or a further one, finds the end
+            await run.told()
         over = run.answer.done() and not run.goes_on
         ended = over and not isinstance(run.answer.exception(), Cancelled)
         found = run.answer.result() if ended and not background else None
         if found is not None and not (prefers_job and isinstance(found, TaskDone)):
             return self._result(exchange, run)
         return _response(exchange, await self._runs.find(run.key))
+
+    async def _digest(self, exchange: Exchange) -> str:
+        """The digest of a request: of a long one by an executor, so that the event loop goes on.
+
+        Raises: ``RemoteError``, ``RequestError``, ``Disconnected``.
+        """
+        request, body, task = exchange.request, exchange.body, exchange.task()
+        if len(body) <= SMALL_BYTES and request.format.coding is None:
+            assert not isinstance(body, SharedMemory)
+            form = request.format
+            return digest_of(task.name, form.reply_type.decode(), form.reader, body)
+        asked = task._replace(name="jobs.digest", arguments=(task.name,))
+        found = await self._capacity.queue.run(
+            asked, request.deadline, len(body), owner=request.owner, watch=exchange.watch
+        )
+        if isinstance(found.answer, TaskFailed):
+            raise RemoteError(found.answer.problem, found.answer.trace)
+        return unpacked(found.answer.body).decode()
 
     def _waiting(self, exchange: Exchange) -> tuple[bool, float]:
         """Whether a request is a job at once, and how long it waits for its result otherwise.
@@ -101,6 +130,7 @@ class Solving:
         begun: asyncio.Future[Any] = asyncio.ensure_future(run.begun.wait())
         answer: asyncio.Future[Any] = run.answer
         ends = {answer, watching, begun} if until_begun else {answer, watching}
+        run.awaited += not until_begun
         try:
             done, _ = await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if watching in done and not answer.done():
@@ -110,6 +140,7 @@ class Solving:
                 run.stop(Cancelled())
             raise
         finally:
+            run.awaited -= not until_begun
             watching.cancel()
             begun.cancel()
 
@@ -126,15 +157,22 @@ class Solving:
         return Reply(exchange, answer.body)
 
     async def _follow(self, exchange: Exchange, stored: StoredJob, seconds: float) -> Response:
-        """Answer with a job that another request began: its result, if that is there in time."""
+        """Answer with a job that another request began: its result, if that is there in time.
+
+        Raises: the problem that it has failed with.
+        """
         until = self._clock() + seconds
         while not stored.job.ended and self._clock() < until:
             await asyncio.sleep(_LOOK_SECONDS)
             stored = await self._runs.find(stored.key)
+        if (problem := stored.job.problem) is not None:
+            raise RemoteError(Problem.read(problem), None)
         if stored.job.state != "succeeded":
             return _response(exchange, stored)
         exchange.ask_instead("jobs.answer", stored.key.id)
-        return Reply(exchange, await self._offloader.offload(exchange))
+        reply = Reply(exchange, await self._offloader.offload(exchange))
+        await self._runs.blocking(self._runs.jobs.take, stored.key)
+        return reply
 
 
 def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIRouter:

@@ -90,6 +90,11 @@ class Run:
         self.job = job
         self.answer: asyncio.Future[TaskDone | TaskFailed] = asyncio.Future()
         self.begun = asyncio.Event()
+        #: Those who wait for the answer, to send it.
+        self.awaited = 0
+        self._taken_at: float | None = None
+        #: Set when the store knows how it has ended, or did not answer.
+        self._told = asyncio.Event()
         self._means = means
         self._task = task
         header = task.headers.get
@@ -129,6 +134,11 @@ class Run:
         """Stop the work, for the reason that becomes its answer."""
         self._why = why
         self._stopped.set()
+
+    async def told(self) -> None:
+        """Wait until the store knows of a job how it has ended, if the store answers."""
+        if self.stored:
+            await self._told.wait()
 
     async def ended(self) -> None:
         """Wait until it has ended, and the store knows."""
@@ -184,6 +194,8 @@ class Run:
                 hint="max_seconds ends it earlier, with the best point that it has found",
             )
         async with self._changing:
+            if self.awaited:
+                self._taken_at = means.now()
             if isinstance(answer, Exception):
                 self.answer.set_exception(answer)
                 self.answer.exception()  # nobody may be waiting
@@ -256,7 +268,10 @@ class Run:
         """Store how the job has ended, as soon as the store answers."""
         while True:
             try:
-                state = await self._means.blocking(self._store_end, answer)
+                try:
+                    state = await self._means.blocking(self._store_end, answer)
+                finally:
+                    self._told.set()
             except Unavailable:
                 if self._stopped.is_set():  # another replica goes on when the lease has expired
                     return
@@ -315,6 +330,7 @@ class Run:
         fields: dict[str, Any] = {
             "started_at": self._started_at or ended_at,
             "finished_at": ended_at,
+            "taken_at": self._taken_at,
         }
         if self._events:
             jobs.put_part(key, "events", self._event_lines())

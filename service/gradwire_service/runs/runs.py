@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from hashlib import sha256
 from time import monotonic, time
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,7 +20,6 @@ from gradwire_service.scheduling import Capacity, Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Store, Unavailable
 from gradwire_service.telemetry import Metrics
-from gradwire_service.wire.shared import SharedMemory, unpacked
 from gradwire_service.work.messages import Task
 
 logger = logging.getLogger("gradwire")
@@ -32,6 +30,8 @@ T = TypeVar("T")
 _SWEEP_SECONDS = 2.0
 #: A job that ends its process so often in a row, without any progress, is not tried again.
 _MOST_ATTEMPTS = 3
+#: Statuses of problems that a request is to be repeated after.
+_PASSING = (404, 503)
 
 
 class Resumed(NamedTuple):
@@ -60,7 +60,7 @@ class Runs:
         clock: Callable[[], float] = monotonic,
         now: Callable[[], float] = time,
     ) -> None:
-        self.jobs = Jobs(store)
+        self.jobs = Jobs(store, now)
         self._capacity = capacity
         self._store = store
         self._threads = threads
@@ -105,17 +105,24 @@ class Runs:
         await asyncio.gather(*(run.ended() for run in runs))
 
     async def begin(
-        self, task: Task, idempotency_key: bytes | None, *, stored: bool
+        self,
+        task: Task,
+        idempotency_key: bytes | None = None,
+        digest: str = "",
+        *,
+        stored: bool,
+        again: bool = False,
     ) -> Run | StoredJob:
         """Run an optimisation, as a job at once if it is to be ``stored``.
 
-        Of requests with one idempotency key, one begins it: others get its run, or what is stored
-        of it where that is not here.
+        Of requests with one idempotency key and one ``digest``, one begins it: others get its run,
+        or what is stored of it where that is not here. If it has failed for want of something that
+        may be there later, it is begun ``again``.
         Raises: ``RequestError`` (idempotency_conflict) if another request has used the key;
         (over_budget, overloaded, store_unavailable).
         """
         key = Key("jobs", task.owner, new_id(task.owner, idempotency_key))
-        job = Job(task.name, self._now(), _digest(task))
+        job = Job(task.name, self._now(), digest)
         run = self._runs.get(key)
         if run is not None:
             _check_same(run.job, job)
@@ -125,7 +132,11 @@ class Runs:
         if stored and not await run.keep():
             found = await self.find(key)
             _check_same(found.job, job)
-            return found
+            if not (again and _may_pass(found.job)):
+                return found
+            await self.blocking(self.jobs.remove, key)
+            if not await run.keep():
+                return await self.find(key)
         self._start(run)
         await asyncio.sleep(0)  # then it is in the queue, which has to count it
         return run
@@ -146,7 +157,9 @@ class Runs:
         if stored.job.ended:
             await self.blocking(self.jobs.remove, key)
             return
-        await self.blocking(partial(self.jobs.end, key, state="cancelled", finished_at=self._now()))
+        now = self._now()
+        ends = partial(self.jobs.end, key, state="cancelled", finished_at=now, taken_at=now)
+        await self.blocking(ends)
         if (run := self._runs.get(key)) is not None:
             run.stop(Cancelled())
 
@@ -242,12 +255,9 @@ def _check_same(known: Job, job: Job) -> None:
         )
 
 
-def _digest(task: Task) -> str:
-    """The digest of a request: its kind, formats and body."""
-    found = sha256(json.dumps([task.name, sorted(map(str, task.headers.items()))]).encode())
-    body = task.body
-    found.update(body.mapped() if isinstance(body, SharedMemory) else unpacked(body))
-    return found.hexdigest()
+def _may_pass(job: Job) -> bool:
+    """True if a job could not begin for want of a reference, or of a service."""
+    return job.failed_early and (job.problem or {}).get("status") in _PASSING
 
 
 def _headers(head: str) -> Any:

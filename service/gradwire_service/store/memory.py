@@ -73,7 +73,7 @@ class MemoryStore(TransactionalStore):
     ) -> Sequence[ListedRecord]:
         with self._exclusive(kind):
             found = [
-                ListedRecord(key.id, record.head, expires_at)
+                ListedRecord(key.id, record.head, expires_at, record.nbytes)
                 for key in self._owned.get((kind, owner), ())
                 if key.id > after
                 for record, expires_at in [self._records[kind][key]]

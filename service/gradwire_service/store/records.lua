@@ -191,12 +191,12 @@ function calls.find(kind, owner, id, ttl)
   return head and {head, exact(expires), used}
 end
 
--- The head and expiry of each id.
+-- The head, expiry and nbytes of each id.
 function calls.heads(kind, owner, ...)
   local heads = {}
   for i, id in ipairs({...}) do
-    local head, _, expires = lookup(kind, owner, id)
-    heads[i] = head and {head, exact(expires)} or false
+    local head, nbytes, expires = lookup(kind, owner, id)
+    heads[i] = head and {head, exact(expires), nbytes} or false
   end
   return heads
 end

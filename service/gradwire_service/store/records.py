@@ -30,7 +30,7 @@ class Unavailable(RequestError):
 
 
 class OverQuota(RequestError):
-    """A quota has no room for a record."""
+    """A quota has no room for a record: ``excess`` is what would have to be deleted first."""
 
     def __init__(self, whose: str, kind: Kind, after: Amount, limit: Amount) -> None:
         super().__init__(
@@ -39,6 +39,8 @@ class OverQuota(RequestError):
             f"{limit.records} with {limit.nbytes}",
             hint=f"delete {kind} that are not needed any more, or wait until they expire",
         )
+        self.kind = kind
+        self.excess = Amount(*(max(0, over) for over in after.minus(limit)))
 
 
 class NotOpened(StartupError):
@@ -115,11 +117,12 @@ class StoredRecord(NamedTuple):
 
 
 class ListedRecord(NamedTuple):
-    """A record of a listing, without its body."""
+    """A record of a listing, without its body; ``nbytes`` are those of both."""
 
     id: str
     head: str
     expires_at: float
+    nbytes: int
 
 
 class Amount(NamedTuple):

@@ -150,7 +150,7 @@ class RedisStore(Store):
             page, ids = ids[:many], ids[many:]
             (heads,) = self._send(self._call("heads", kind, owner, *page))
             listed += [
-                ListedRecord(id, found[0].decode(), float(found[1]))
+                ListedRecord(id, found[0].decode(), float(found[1]), found[2])
                 for id, found in zip(page, heads, strict=True)
                 if found is not None
             ]

@@ -114,13 +114,13 @@ class SqliteStore(TransactionalStore):
     ) -> Sequence[ListedRecord]:
         with self._transaction(writes=False) as now:
             rows = self._execute(
-                "SELECT id, head, expires_at, checksum FROM records WHERE kind = ? AND owner = ?"
-                " AND id > ? AND expires_at > ? ORDER BY id LIMIT ?",
+                "SELECT id, head, expires_at, nbytes, checksum FROM records WHERE kind = ?"
+                " AND owner = ? AND id > ? AND expires_at > ? ORDER BY id LIMIT ?",
                 (kind, owner, after, now, limit),
             )
             return [
-                ListedRecord(id, _checked(Key(kind, owner, id), head, checksum), end)
-                for id, head, end, checksum in rows
+                ListedRecord(id, _checked(Key(kind, owner, id), head, checksum), end, nbytes)
+                for id, head, end, nbytes, checksum in rows
             ]
 
     def usage(self, kind: Kind, owner: str | None = None) -> Amount:

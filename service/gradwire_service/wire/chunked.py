@@ -8,7 +8,7 @@ from gradwire_service.wire.numbers import Malformed, dtype_named
 
 #: Where the rows are: a dataset that was published on a Dask scheduler, or files.
 ChunkedKind: TypeAlias = Literal["dask", "zarr", "parquet"]
-_KINDS: tuple[ChunkedKind, ...] = ("dask", "zarr", "parquet")
+KINDS: tuple[ChunkedKind, ...] = ("dask", "zarr", "parquet")
 #: The longest name, in characters, and the most columns.
 _MOST_TEXT, _MOST_COLUMNS = 1024, 10_000
 
@@ -37,7 +37,7 @@ def read_chunked(value: Any) -> ChunkedReference | None:
     """
     if type(value) is not dict:
         return None
-    kind = next((kind for kind in _KINDS if type(value.get(kind)) is str), None)
+    kind = next((kind for kind in KINDS if type(value.get(kind)) is str), None)
     if kind is None:
         return None
     known = {kind, "shape", "dtype"} | ({"columns"} if kind == "parquet" else set())

@@ -44,6 +44,7 @@ _SHARED = (
     "options",
     "tol",
     "promotion",
+    "exact",
     "encoding",
     "background",
     "wait_ms",
@@ -77,6 +78,7 @@ class SolveEnvelope(NamedTuple):
     target: Names
     specification: Specification
     promotion: Promotion
+    exact: bool
     encoding: Encoding | None
 
 
@@ -135,6 +137,7 @@ def read_solve(
             field("max_seconds", positive),
         ),
         field("promotion", _promotion, "numpy"),
+        field("exact", _flag, False),
         field("encoding", _encoding),
     )
     references.check()

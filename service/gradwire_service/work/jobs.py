@@ -7,6 +7,7 @@ from typing import Any
 from gradwire_service.jobs import Job, Jobs, StoredJob
 from gradwire_service.store import Key, Store
 from gradwire_service.wire.codec import DOCUMENTS
+from gradwire_service.wire.digests import digest_of
 from gradwire_service.wire.numbers import dtype_named, raw_array
 from gradwire_service.wire.shared import Body
 from gradwire_service.work.pages import page_limit
@@ -37,6 +38,14 @@ class JobHandlers:
         if len(found) > most:
             page["after"] = found[most - 1].key.id
         return request.encode(page)
+
+    def digest(self, request: Request, kind: str) -> list[Body]:
+        """The digest of a request for an optimisation of a ``kind``.
+
+        Raises: ``RequestError`` (malformed_body, body_too_large) for what cannot be decompressed.
+        """
+        body, form = request.plain_body, request.format
+        return [digest_of(kind, form.reply_type.decode(), form.reader, body).encode()]
 
     def _answer(self, stored: StoredJob) -> Any:
         """The document of an answer, to be written in any format."""

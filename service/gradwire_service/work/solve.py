@@ -22,6 +22,7 @@ from gradwire_engine.solvers import (
 from gradwire_service.cluster.cluster import Cluster, Question
 from gradwire_service.cluster.objective import ClusterObjective
 from gradwire_service.engines import Engines
+from gradwire_service.problems import RequestError
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.scheduling.placement import Device, is_faster_moved
 from gradwire_service.store import Unavailable
@@ -57,7 +58,9 @@ class SolveHandlers:
             references = self._resolver.references(request)
             envelope = read_solve(document, kind, references)
             objective = self._objective(envelope, request)
-        moves = partial(_moves, objective, request.device)
+        # A run that is exact stays where it began, so that it is known to compute as it began.
+        device = None if envelope.exact else request.device
+        moves = partial(_moves, objective, device)
         reporter = Reporter(request.on_progress, references, perf_counter, moves)
         resume = Checkpoint.read(request.checkpoint) if request.checkpoint else None
         try:
@@ -88,10 +91,23 @@ class SolveHandlers:
         asked = program, envelope.variables, envelope.sources, envelope.target
         of_residuals = envelope.specification.kind == "least_squares"
         if has_chunked(envelope.variables):
+            if envelope.exact:
+                raise RequestError(
+                    "invalid_request",
+                    "data of a cluster have no exact runs: how their sums are divided depends on "
+                    "its workers",
+                    pointer="/exact",
+                    hint="leave it out, or send the data as values",
+                )
             question = Question(*asked, envelope.promotion, of_residuals)
             return self._cluster.objective(question, request.owner, poll)
         return LocalProblem(
-            engine, *asked, of_residuals=of_residuals, promotion=envelope.promotion, poll=poll
+            engine,
+            *asked,
+            of_residuals=of_residuals,
+            promotion=envelope.promotion,
+            exact=envelope.exact,
+            poll=poll,
         )
 
 

@@ -87,6 +87,7 @@ class Tasks:
             "jobs.all": jobs.all,
             "jobs.show": jobs.show,
             "jobs.answer": jobs.answer,
+            "jobs.digest": jobs.digest,
             "programs.register": programs.register,
             "programs.all": programs.all,
             "programs.show": programs.show,

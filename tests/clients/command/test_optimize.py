@@ -34,6 +34,11 @@ def test_json_is_the_result(answer):
     assert found["history"]["value"][-1] == pytest.approx(found["fun"])
 
 
+def test_exact_runs_are_asked_for(answer):
+    first, second = (answer("minimize", VALLEY, "x=-1", "y=1", "--exact") for _ in range(2))
+    assert first["x"] == second["x"]
+
+
 def test_bounds_and_constraints_hold(answer):
     at = ["x=-1", "y=1"]
     found = answer("minimize", VALLEY, *at, "--bounds", "x=[null,0.5]")

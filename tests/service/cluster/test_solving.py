@@ -57,6 +57,12 @@ def solve(dask, data):
     tasks.close()
 
 
+def test_data_of_a_cluster_have_no_exact_runs(solve):
+    refused = solve("minimize", {**REQUEST, "exact": True})
+    assert (refused.code, refused.pointer) == ("invalid_request", "/exact")
+    assert "send the data" in refused.hint
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("method", ["L-BFGS-B", "trust-ncg"])
 def test_logistic_regression_is_scikit_learns(solve, small_shards, method):

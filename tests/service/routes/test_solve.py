@@ -4,6 +4,8 @@ import asyncio
 import gzip
 import itertools
 import json
+import re
+import sys
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -18,6 +20,7 @@ from gradwire_service.store import Key, open_store
 from scipy.optimize import rosen
 
 from tests.clock import ClockLoop, loop_clock
+from tests.engine.solvers.classics import CLASSICS
 
 ROSEN = {
     "program": "sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)",
@@ -288,6 +291,32 @@ async def test_a_failing_job_has_the_problem_that_a_request_would_get(served):
         assert instance == f"urn:gradwire:job:{job['id']}"
 
 
+@pytest.mark.thorough
+@pytest.mark.skipif(sys.platform != "linux", reason="no machine code here")
+async def test_exact_runs_have_the_same_bits_before_machine_code_and_after(served):
+    pytest.importorskip("llvmlite")
+    compiled = re.compile(r'gradwire_kernels_total\{outcome="compiled"\} [1-9]')
+    ends: dict[tuple[str, bool], set[str]] = {}
+    async with served(processes=1, job_processes=1, machine_code=True) as client:
+        for run in range(6):
+            for name in "Biggs", "Watson", "Wood", "Osborne 1":
+                text, start, data = CLASSICS[name]
+                variables = {"x": start} | {
+                    each: {"value": np.asarray(value).tolist(), "trainable": False}
+                    for each, value in data.items()
+                }
+                for exact in False, True:
+                    request = {"program": text, "variables": variables, "exact": exact}
+                    answer = await client.post("/v1/least_squares", json=request)
+                    found = answer.json()
+                    del found["history"]["seconds"]
+                    ends.setdefault((name, exact), set()).add(json.dumps(found))
+            while run == 2 and not compiled.search((await client.get("/metrics")).text):
+                await asyncio.sleep(0.02)
+                await client.post("/v1/least_squares", json=request | {"exact": False})
+    assert {len(found) for (_, exact), found in ends.items() if exact} == {1}
+
+
 async def test_one_idempotency_key_is_one_job(served, kept):
     key = {"idempotency-key": "fit 7"}
     async with served(**kept) as client:
@@ -319,6 +348,104 @@ async def test_who_asks_for_a_job_again_gets_the_job_however_far_it_is(
         assert first.headers["location"] == again.headers["location"]
 
 
+#: Requests that fail, each for another reason: some in their bodies, some in the program, some
+#: while they run.
+FAILING: dict[str, dict[str, Any]] = {
+    "an unknown name": {"program": "y = 1\nsum(z)", "variables": {"x": 1.0}},
+    "a syntax error": {"program": "sum(", "variables": {"x": 1.0}},
+    "an unknown operation": {"program": "fumble(x)", "variables": {"x": 1.0}},
+    "shapes": {"program": "h = x @ w\nsum(h)", "variables": {"x": [1, 2], "w": [1, 2, 3]}},
+    "no number": {"program": "x * x", "variables": {"x": [1, 2]}},
+    "a complex number": {"program": "x * 1j", "variables": {"x": 1}},
+    "no sources": {"program": "x", "variables": {"x": {"value": 1, "trainable": False}}},
+    "an unknown source": {"program": "x", "variables": {"x": 1}, "sources": "y"},
+    "an unknown method": {"program": "x", "variables": {"x": 1}, "method": "Nelder-Mead"},
+    "an unknown option": {"program": "x", "variables": {"x": 1}, "options": {"much": 1}},
+    "an unknown field": {"program": "x", "variables": {"x": 1}, "batch": ["x"]},
+    "bounds": {"program": "x", "variables": {"x": 1}, "bounds": {"x": [3, 2]}},
+    "a malformed array": {"program": "x", "variables": {"x": {"dtype": "float64"}}},
+    "an unknown tensor": {"program": "x", "variables": {"x": {"ref": "sha256:" + 64 * "0"}}},
+    "an unknown program": {"program": {"ref": "sha256:" + 64 * "0"}, "variables": {"x": 1}},
+    "a long text": {"program": "sum(" + 3000 * "x + y * " + "z)", "variables": {"x": 1}},
+    "too much": {"program": "sum(zeros((9**9, 9**9)) * x)", "variables": {"x": 1}},
+}
+
+
+@pytest.mark.parametrize("why", FAILING)
+async def test_a_failed_request_repeats_its_failure(served, tmp_path, why):
+    """Here, by another replica, and in another spelling; who asks for a job gets that."""
+    shared = {"store": f"sqlite:{tmp_path / 'jobs.db'}"}
+    key = {"idempotency-key": f"{why} again", "content-type": "application/json"}
+    turned = dict(reversed(FAILING[why].items()))
+    async with served(**shared) as one, served(**shared) as other:
+        found = []
+        for client, asked in (one, FAILING[why]), (one, FAILING[why]), (other, turned):
+            answer = await client.post("/v1/minimize", content=json.dumps(asked), headers=key)
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.status_code == answer.json()["status"]
+            found.append(answer.json())
+            assert found[-1].pop("instance").startswith("urn:gradwire:request:")
+        assert found == found[:1] * 3
+        background = {"background": True, **FAILING[why]}
+        headers = {"idempotency-key": f"{why} as a job"}
+        jobs = []
+        for client in one, other:
+            answer = await client.post("/v1/minimize", json=background, headers=headers)
+            assert answer.status_code == 202
+            jobs.append(answer.json()["id"])
+            assert (await ended(client, answer.headers["location"]))["state"] == "failed"
+        assert jobs[0] == jobs[1]
+
+
+async def test_what_was_missing_and_is_there_is_computed(served, kept):
+    key = {"idempotency-key": "with a tensor"}
+    async with served(**kept) as client:
+        stored = await client.put("/v1/tensors", json={"value": [1.0, 2.0]})
+        request = {"program": "sum((x - 1)**2)", "variables": {"x": {"ref": stored.json()["ref"]}}}
+        await client.delete(f"/v1/tensors/{stored.json()['ref']}")
+        asked = partial(client.post, "/v1/minimize", json=request, headers=key)
+        missing = await asked()
+        assert (missing.status_code, missing.json()["code"]) == (404, "unknown_ref")
+        await client.put("/v1/tensors", json={"value": [1.0, 2.0]})
+        answers = [await asked() for _ in range(2)]
+        assert [answer.status_code for answer in answers] == [200, 200]
+        assert answers[0].content == answers[1].content
+
+
+@pytest.mark.parametrize("long", [False, True], ids=["short", "long"])
+@pytest.mark.parametrize("coding", [None, "gzip"])
+async def test_one_document_is_one_request_however_it_is_written(served, processes, long, coding):
+    request = ROSEN | {"options": {"maxiter": 3, "gtol": 1e-9}}
+    if long:
+        request |= {"variables": {"x": [-1.2, 1.0, 0.5], "unused": [0.5] * 40_000}, "sources": "x"}
+    turned = {**dict(reversed(request.items())), "options": {"gtol": 1e-9, "maxiter": 3}}
+    bodies = [
+        (json.dumps(request), {}),
+        (json.dumps(turned, indent=1), {}),
+        (msgpack.packb(turned), {"content-type": "application/msgpack"}),
+    ]
+    key = {"idempotency-key": "one", "accept": "application/json"}
+    if coding is not None:
+        key["content-encoding"] = coding
+    async with served(processes=processes) as client:
+        answers = []
+        for body, headers in bodies:
+            plain = body if isinstance(body, bytes) else body.encode()
+            content = plain if coding is None else gzip.compress(plain)
+            given = {"content-type": "application/json"} | key | headers
+            answers.append(await client.post("/v1/minimize", content=content, headers=given))
+        assert [answer.status_code for answer in answers] == [200] * 3
+        assert len({answer.content for answer in answers}) == 1
+        other = json.dumps(request | {"tol": 0.5}).encode()
+        content = other if coding is None else gzip.compress(other)
+        given = {"content-type": "application/json"} | key
+        refused = await client.post("/v1/minimize", content=content, headers=given)
+        assert (refused.status_code, refused.json()["code"]) == (409, "idempotency_conflict")
+        given["accept"] = "application/msgpack"
+        refused = await client.post("/v1/minimize", content=content, headers=given)
+        assert refused.status_code == 409
+
+
 @pytest.mark.thorough
 async def test_an_idempotency_key_is_known_to_all_replicas(served, tmp_path, clock):
     key, long = {"idempotency-key": "fit 8"}, ENDLESS | {"max_seconds": 0.5, "wait_ms": 600_000}
@@ -348,16 +475,63 @@ async def test_fields_about_waiting_are_checked(served, field, value):
         assert (answer.status_code, answer.json()["pointer"]) == (422, f"/{field}")
 
 
-async def test_the_quota_of_jobs_is_a_limit(served, kept):
-    async with served(**kept, max_jobs_per_tenant=1) as client:
-        begun = await client.post("/v1/minimize", json=ROSEN | {"background": True})
-        await ended(client, begun.headers["location"])
-        refused = await client.post("/v1/minimize", json=ROSEN | {"background": True})
-        assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
-        assert (await client.post("/v1/minimize", json=ROSEN)).status_code == 200
+async def test_the_quota_of_jobs_is_one_of_those_that_run_or_wait(served, kept):
+    async with served(**kept, max_jobs_per_tenant=1, job_processes=1) as client:
+        begun = await client.post("/v1/minimize", json=ENDLESS | {"background": True})
+        for asked, headers in (
+            (ENDLESS | {"background": True}, {}),
+            (ROSEN, {"idempotency-key": "another"}),
+        ):
+            refused = await client.post("/v1/minimize", json=asked, headers=headers)
+            assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
+            assert "cancel" in refused.json()["hint"]
         await client.delete(begun.headers["location"])
-        again = await client.post("/v1/minimize", json=ROSEN | {"background": True})
-        assert again.status_code == 202
+        last = None
+        for number in range(3):
+            headers = {"idempotency-key": f"{number}"}
+            assert (await client.post("/v1/minimize", json=ROSEN, headers=headers)).is_success
+            begun = await client.post("/v1/minimize", json=ROSEN | {"background": True})
+            assert begun.status_code == 202
+            await ended(client, begun.headers["location"])
+            gone = await client.get(f"/v1/jobs/{last}")
+            assert (gone.status_code, gone.json()["code"]) == (404, "unknown_job")
+            last = begun.json()["id"]
+
+
+async def test_a_run_that_cannot_become_a_job_is_stopped(served):
+    async with served(max_jobs_per_tenant=1, job_processes=2) as client:
+        begun = await client.post("/v1/minimize", json=ENDLESS | {"background": True})
+        refused = await client.post("/v1/minimize", json=ENDLESS | {"wait_ms": 1})
+        assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
+        runs = client._transport.app.state.runs
+        while runs.running > 1:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        assert (await client.delete(begun.headers["location"])).status_code == 204
+
+
+@pytest.mark.parametrize("asked", ["answer", "job", "cancelled", "nobody"])
+async def test_who_was_sent_a_result_has_taken_it(served, kept, clock, asked):
+    async with served(**kept, now=clock) as client:
+        headers = {"idempotency-key": "one"}
+        request = ENDLESS if asked == "cancelled" else ROSEN
+        background = {"background": asked != "answer"}
+        answer = await client.post("/v1/minimize", json=request | background, headers=headers)
+        (listed,) = (await client.get("/v1/jobs")).json()["jobs"]
+        path = f"/v1/jobs/{listed['id']}"
+        jobs = client._transport.app.state.runs.jobs
+        key = Key("jobs", sha256(b"").hexdigest(), listed["id"])
+        if asked == "cancelled":
+            await client.delete(path)
+        while not jobs.find(key).job.ended:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        if asked == "job":
+            clock.advance(7)
+            await client.get(path)
+            clock.advance(7)
+            await client.get(path)
+        expected = {"nobody": None, "job": 1007.0}.get(asked, 1000.0)
+        assert jobs.find(key).job.taken_at == expected
+        assert answer.is_success
 
 
 async def test_a_full_queue_refuses(served):

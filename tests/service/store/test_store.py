@@ -150,7 +150,7 @@ def test_records_are_listed_by_id_in_pages(store, clock):
         store.put(key(id, kind="programs"), Record(f"head of {id}", b""))
     store.put(key("bb", YOU, "programs"), RECORD)
     first = store.list_records("programs", ME, "", 2)
-    assert first == [ListedRecord(id, f"head of {id}", math.inf) for id in "ab"]
+    assert first == [ListedRecord(id, f"head of {id}", math.inf, 9) for id in "ab"]
     assert [record.id for record in store.list_records("programs", ME, "b", 2)] == ["c"]
     assert store.list_records("programs", ME, "c", 2) == []
     assert store.list_records("programs", ME, "", 0) == []

@@ -18,7 +18,8 @@ def test_defaults():
         assert found.program == MINIMUM["program"]
         np.testing.assert_array_equal(found.variables["x"].value, [1, 2])
         assert (found.sources, found.target) == (None, None)
-        assert (found.promotion, found.encoding) == ("numpy", None)
+        assert (found.promotion, found.exact, found.encoding) == ("numpy", False, None)
+        assert read_solve(MINIMUM | {"exact": True}, kind).exact
         given = found.specification
         assert (given.kind, given.method) == (kind, next(iter(METHODS[kind])))
         assert not any([given.options, given.bounds, given.constraints])
@@ -73,7 +74,7 @@ def test_a_minibatch_is_read():
 
 def test_null_counts_as_absent():
     names = "sources target method options tol bounds constraints minibatch promotion encoding"
-    nulls = dict.fromkeys([*names.split(), "background", "wait_ms", "max_seconds"])
+    nulls = dict.fromkeys([*names.split(), "exact", "background", "wait_ms", "max_seconds"])
     assert read_solve(MINIMUM | nulls, "minimize").specification.method == "L-BFGS-B"
 
 
@@ -90,6 +91,7 @@ def test_null_counts_as_absent():
         ({"max_seconds": 0}, "/max_seconds", "positive"),
         ({"wait_ms": True}, "/wait_ms", "at least 0"),
         ({"background": 1}, "/background", "true"),
+        ({"exact": 1}, "/exact", "true"),
         ({"bounds": {"x": 1}}, "/bounds/x", r"a list \[low, high\]"),
         ({"bounds": {"x": [1]}}, "/bounds/x", r"a list \[low, high\]"),
         ({"bounds": {"a/b": [1, "high"]}}, "/bounds/a~1b/1", "a number or an array"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradwire.command.exit_codes import ExitCode
-from gradwire.command.options import STRICT, MinusCommand, Point, at_point, of_sources
+from gradwire.command.options import EXACT, STRICT, MinusCommand, Point, at_point, of_sources
 from gradwire.command.session import Option, connected, connecting, is_json, option, with_options
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: Add the options of every optimisation.
 optimizing: Option = with_options(
     STRICT,
+    EXACT,
     click.option("--background", is_flag=True, help="Print the id of the job and exit."),
     click.option("--tol", type=float, help="The tolerance of the method's test for its end."),
     click.option(
@@ -111,6 +112,7 @@ def _optimize(kind: Kind, point: Point, given: dict[str, Any], **further: Any) -
         "options": options_of(given.pop("options")),
         "bounds": options_of(given.pop("bounds", ())) or None,
         "promotion": "strict" if given.pop("strict") else None,
+        "exact": given.pop("exact") or None,
         "tol": given.pop("tol"),
         "max_seconds": option("timeout"),
     }

@@ -126,11 +126,14 @@ def _with_point(command: F, metavar: str, *options: Callable[[Any], Any]) -> F:
 
 
 STRICT: Option = click.option("--strict", is_flag=True, help="Mixing dtypes is an error.")
+EXACT: Option = click.option(
+    "--exact", is_flag=True, help="The bits of NumPy, operation by operation."
+)
 
 #: Add the options of every computation.
 computing: Option = with_options(
     STRICT,
-    click.option("--exact", is_flag=True, help="The bits of NumPy, operation by operation."),
+    EXACT,
     click.option("--outputs", metavar="NAMES", help="Values to print: y,z, or nested as JSON."),
 )
 #: Add the names of what has a batch axis.

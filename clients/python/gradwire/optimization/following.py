@@ -112,26 +112,31 @@ def followed(
 def waited(job: JobHandle[Any], timeout: float | None = None) -> Steps[OptimizeResult]:
     """The steps to the result of a job."""
     yield from followed(job, timeout=timeout)
+    yield from completed(job)
+    return job.answer()
+
+
+def completed(job: JobHandle[Any]) -> Steps[None]:
+    """The steps to the result of a job that is done, if it has one."""
     if job.state == "succeeded" and job.document.result is None:
         yield from job.refreshed()
-    return job.answer()
 
 
 def cancelled(job: JobHandle[Any]) -> Steps[None]:
     """The steps that stop a job; one that is done stays as it is."""
     yield from job.refreshed()
     if not job.done:
-        yield from _deletion(job.id)
+        yield from deletion(job.id)
         yield from job.refreshed()
 
 
 def deleted(job: JobHandle[Any]) -> Steps[None]:
     """The steps that stop a job, if it is not done, and forget it."""
     yield from cancelled(job)
-    yield from _deletion(job.id)
+    yield from deletion(job.id)
 
 
-def _deletion(job: str) -> Call[None]:
+def deletion(job: str) -> Call[None]:
     """The request that cancels a job, or forgets one that is done."""
     return Call("DELETE", path_of(job), None, _nothing)
 

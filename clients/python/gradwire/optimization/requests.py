@@ -12,7 +12,7 @@ from gradwire import hooks
 from gradwire.call import Call, Reply, Steps
 from gradwire.endpoints import Promotion
 from gradwire.errors import GradwireError, UsageError
-from gradwire.optimization.following import cancelled, followed, waited
+from gradwire.optimization.following import cancelled, completed, deleted, deletion, followed
 from gradwire.optimization.handles import JobDocument, JobHandle, JobProgress, text_of
 from gradwire.optimization.objectives import Objective
 from gradwire.optimization.parameters import bounds_document, ends_document
@@ -26,7 +26,7 @@ from gradwire.usage import check_function, used
 #: How long the first answer may take; what takes longer is a job, and shows its progress.
 WAIT_MS: Final = 1000.0
 #: Options that the request has as they are.
-PLAIN: Final = ("tol", "max_seconds", "promotion")
+PLAIN: Final = ("tol", "max_seconds", "promotion", "exact")
 #: Arguments of ``scipy.optimize.least_squares`` that are options of the method here.
 OF_LEAST_SQUARES: Final = (
     *("loss", "f_scale", "x_scale", "ftol", "xtol", "gtol", "max_nfev", "tr_solver"),
@@ -59,6 +59,8 @@ class RootOptions(TypedDict, total=False):
     #: How long the first answer may take: what takes longer is a job. A second by default.
     wait_ms: float | None
     promotion: Promotion | None
+    #: Evaluates as NumPy does, operation by operation: all runs of one request have the same bits.
+    exact: bool | None
     #: Called some times a second with an ``OptimizeResult`` that has ``fun`` and ``nit`` but not
     #: ``x``, and in the end with the result. If it raises ``StopIteration``, the job is cancelled.
     callback: Callable[[OptimizeResult], Any] | None
@@ -169,7 +171,7 @@ def _optimized(
         if show is None:
             total = (document.get("options") or {}).get("maxiter")
             show = hooks.display().following(kind, total, given.get("progress"))
-        found = yield from _awaited(found, show, callback)
+        found = yield from _awaited(found, show, callback, stays=bool(key))
     if callback is not None:
         with suppress(StopIteration):
             callback(found)
@@ -244,9 +246,17 @@ def _plain(option: Any) -> Any:
 
 
 def _awaited(
-    job: JobHandle[Any], show: Show, callback: Callable[[OptimizeResult], Any] | None
+    job: JobHandle[Any],
+    show: Show,
+    callback: Callable[[OptimizeResult], Any] | None,
+    *,
+    stays: bool,
 ) -> Steps[OptimizeResult]:
-    """The result of a job; what interrupts the waiting cancels the job."""
+    """The result of a job, or its error; what interrupts the waiting cancels the job.
+
+    Unless it ``stays`` for others with its key, the job is deleted.
+    """
+    ended = cancelled if stays else deleted
     with show as shown:
 
         def report(progress: JobProgress) -> None:
@@ -257,15 +267,19 @@ def _awaited(
 
         try:
             yield from followed(job, report)
+            yield from completed(job)
         except (GradwireError, GeneratorExit):
             raise
         except Stopped:
             yield from cancelled(job)
         except BaseException:
             with suppress(GradwireError):  # the interruption is what the caller sees
-                yield from cancelled(job)
+                yield from ended(job)
             raise
-    return (yield from waited(job))
+    if not stays:
+        with suppress(GradwireError):  # the service deletes it later
+            yield from deletion(job.id)
+    return job.answer()
 
 
 @contextmanager

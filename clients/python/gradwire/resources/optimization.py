@@ -62,8 +62,8 @@ class Optimizations(Generic[Found, Started]):
 
         Methods are those of ``scipy.optimize.minimize`` that use derivatives, and ``sgd``,
         ``momentum`` and ``adam``. Further options are ``bounds``, ``constraints``, ``tol``,
-        ``options`` (of the method), ``minibatch``, ``max_seconds``, ``callback``, ``progress`` and
-        ``idempotency_key``.
+        ``options`` (of the method), ``minibatch``, ``max_seconds``, ``exact``, ``callback``,
+        ``progress`` and ``idempotency_key``.
 
         >>> client.minimize(lambda x, a: np.sum((x - a) ** 2), np.zeros(2), (3.0,)).x
         array([3., 3.])
