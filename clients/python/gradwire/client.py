@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import httpx
 
+from gradwire import hints
 from gradwire.call import Call, Conversation, drive, drive_async
 from gradwire.connections import connections, loop_connections
 from gradwire.environment import variable
@@ -144,9 +145,13 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
         The API key is included, unless it is the environment's.
         """
         if self._adding is not None:
-            raise UsageError("a client with an http_client cannot be pickled")
+            raise UsageError(
+                "a client with an http_client cannot be pickled", hint=hints.MAKE_THERE
+            )
         if self._options.base_url == LOCAL_URL:
-            raise UsageError("a client of a service in this process cannot be pickled")
+            raise UsageError(
+                "a client of a service in this process cannot be pickled", hint=hints.MAKE_THERE
+            )
         known = self._options.api_key == variable("GRADWIRE_API_KEY")
         options = {
             "api_key": None if known else self._options.api_key,
@@ -155,7 +160,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
             "references": self._residents.most_bytes > 0,
             "placement": self._options.placement,
         }
-        return _reopened, (type(self), self._options.base_url, options)
+        return _reopened, (type(self), self._options.base_url, options, self._options.home)
 
     def _reopen_after_fork(self) -> None:
         """After a fork, open new connections: the old ones belong to the parent process."""
@@ -340,5 +345,10 @@ def _without_cookies(pool: Http) -> Http:
 def _ignored(_: httpx.Response) -> None: ...
 
 
-def _reopened(kind: type[Any], base_url: str, options: dict[str, Any]) -> Any:
-    return kind(base_url, **options)
+def _reopened(
+    kind: type[Any], base_url: str, options: dict[str, Any], home: str | None = None
+) -> Any:
+    client = kind(base_url, **options)
+    if home is not None:
+        client._options = dataclasses.replace(client._options, home=home)
+    return client

@@ -175,6 +175,9 @@ class KeptConnections(httpx.BaseTransport):
             while idle:
                 idle.pop()[0].close()
 
+    def __del__(self) -> None:
+        self.close()  # a copied job has a client that nobody closes
+
 
 class _Body(httpx.SyncByteStream):
     """The body of an answer. Its connection is kept if all of it is read."""

@@ -21,6 +21,7 @@ OLD: Final = "this version of gradwire may be too old for the service: pip insta
 LOST: Final = "the connection was lost: try again; the service's log says if it has restarted"
 TOO_LATE: Final = "a client's timeout=, in seconds, or with_options(timeout=) allows more time"
 CLOSED: Final = "a closed client sends nothing: make another one, or close it later"
+MAKE_THERE: Final = "make another client where the copy is used, and give it to functions and jobs"
 OTHER_LOOP: Final = (
     "an http_client belongs to the event loop that first used it: make one for each loop, or leave "
     "it out, as clients with connections of their own may be used by any"
