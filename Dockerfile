@@ -75,7 +75,7 @@ USER 10001:10001
 WORKDIR /tmp
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
-  CMD ["/venv/bin/python", "-c", "import os, urllib.request; urllib.request.urlopen('http://127.0.0.1:' + os.environ['GRADWIRE_PORT'] + '/healthz', timeout=2)"]
+  CMD ["/venv/bin/python", "-c", "import os, urllib.request; urllib.request.urlopen('http://127.0.0.1:' + (os.environ['GRADWIRE_PORT'].strip() or '8000') + '/healthz', timeout=2)"]
 # Exec form: the service is process 1 and receives SIGTERM itself.
 ENTRYPOINT ["/venv/bin/gradwire-server"]
 CMD ["serve"]

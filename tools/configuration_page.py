@@ -18,6 +18,13 @@ precedence: `GRADWIRE_MAX_BODY_BYTES` is `--max-body-bytes`. `make docs` writes 
 settings. The service does not start with a value of the wrong type or out of bounds. It logs a
 warning for each unknown variable that begins with `GRADWIRE_`, with the setting that may be meant.
 
+An empty variable or option, or one of white space alone, is as if it were not given, so that a
+compose file may pass `${VARIABLE:-}`: the default below applies, not what an image sets in its
+place. A list that is empty is `none`. With empty `GRADWIRE_KEYS_FILE` and `GRADWIRE_KEYS` there are
+no keys: the service then starts on the loopback, or with `GRADWIRE_OPEN=true`, and logs a warning
+that names the empty variable; elsewhere it does not start. The SDK's variables are on
+[its page](../../clients/python/README.md).
+
 A size is a number of bytes, or has a unit: `64MB` is 64·10⁶ bytes, `64MiB` 64·2²⁰; `kB`, `GB`, `TB`
 likewise. The `B` may be left out.
 """

@@ -19,7 +19,7 @@ import uvicorn
 from threadpoolctl import threadpool_limits
 
 from gradwire_service import __version__
-from gradwire_service.access.exposure import refuse_exposed
+from gradwire_service.access.exposure import exposure_warning, refuse_exposed
 from gradwire_service.allocation import MAPPED_BY_FRONT_BYTES, keep_freed_memory
 from gradwire_service.app import create_app
 from gradwire_service.http.connection import Connection
@@ -27,6 +27,7 @@ from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.http.rlimit import allow_connections
 from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
+from gradwire_service.settings.environment import given
 from gradwire_service.settings.errors import StartupError
 from gradwire_service.settings.reading import unknown_variables
 from gradwire_service.settings.storage import redacted_address
@@ -92,8 +93,11 @@ def serve(settings: Settings, heartbeat: Heartbeat | None) -> int:
     """
     refuse_exposed(settings)
     with logging_to(sys.stderr, settings) as log:
-        for unknown in unknown_variables(os.environ):
+        for unknown in unknown_variables(given(os.environ)):
             logger.warning("unknown setting in the environment: %s", unknown)
+        exposed = exposure_warning(settings)
+        if exposed is not None:
+            logger.warning("%s", exposed)
         return _serve(settings, log, heartbeat)
 
 

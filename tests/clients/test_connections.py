@@ -7,7 +7,7 @@ import threading
 import gradwire
 import httpx
 import pytest
-from gradwire.connections import LONGEST_HEAD_BYTES, KeptConnections, mounts
+from gradwire.connections import LONGEST_HEAD_BYTES, KeptConnections
 
 from tests.clock import Clock
 
@@ -212,15 +212,6 @@ def test_threads_have_connections_of_their_own(service_url):
         for thread in threads:
             thread.join()
     assert found == {number: [number] * 50 for number in range(8)}
-
-
-@pytest.mark.parametrize("name", ["http_proxy", "HTTP_PROXY", "all_proxy"])
-def test_a_proxy_of_the_environment_is_httpxs(monkeypatch, name):
-    for known in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(known, raising=False)
-    assert list(mounts(LIMITS)) == ["http://"]
-    monkeypatch.setenv(name, "http://127.0.0.1:3128")
-    assert mounts(LIMITS) == {}
 
 
 def test_a_closed_pool_keeps_nothing(script):

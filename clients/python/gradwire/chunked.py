@@ -6,7 +6,6 @@ Nothing of Dask is imported before an array of Dask's is met.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from gradwire.bfloat16 import dtype_of, name_of
+from gradwire.environment import variable
 from gradwire.errors import UsageError
 from gradwire.stored import RemoteArray
 
@@ -77,7 +77,7 @@ def published(array: Any) -> ChunkedArray:
     cluster = _current_client(array)
     from dask.base import tokenize  # noqa: PLC0415 - it is there, as its array is
 
-    tenant = os.environ.get(TENANT)
+    tenant = variable(TENANT)
     name = f"{tenant}/gradwire-{tokenize(array)}" if tenant else f"gradwire-{tokenize(array)}"
     if name not in cluster.list_datasets():
         with suppress(KeyError):  # another thread or process was faster

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import httpx
 
+from gradwire import hints
 from gradwire.call import Call, Conversation, drive, drive_async
-from gradwire.connections import mounts
+from gradwire.connections import connections, loop_connections
+from gradwire.environment import variable
 from gradwire.errors import UsageError
 from gradwire.events import EventReader, ServerEvent
 from gradwire.exchange import FAILURES, Exchange
@@ -80,13 +82,14 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
                 given, api_key, timeout, max_retries, placement=placement
             )
             self._residents = Residents(MOST_BYTES if references else 0)
-        transport = None
-        if http_client is None and self._options.base_url == LOCAL:
+        if http_client is not None:  # which may know more schemes than http and https
+            self._http: Http = http_client
+        elif self._options.base_url == LOCAL:
             self._options = dataclasses.replace(self._options, base_url=LOCAL_URL)
-            transport = LocalTransport()
-        elif http_client is None:  # which may know more schemes than http and https
+            self._http = self._open_pool(LocalTransport())
+        else:
             check_address(self._options.base_url)
-        self._http: Http = self._open_pool(transport) if http_client is None else http_client
+            self._http = self._open_pool(self._options.base_url)
         self._owns_pool = http_client is None
         #: The caller's ``http_client``, whose headers, cookies and parameters are added.
         self._adding: Http | None = http_client
@@ -142,10 +145,14 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
         The API key is included, unless it is the environment's.
         """
         if self._adding is not None:
-            raise UsageError("a client with an http_client cannot be pickled")
+            raise UsageError(
+                "a client with an http_client cannot be pickled", hint=hints.MAKE_THERE
+            )
         if self._options.base_url == LOCAL_URL:
-            raise UsageError("a client of a service in this process cannot be pickled")
-        known = self._options.api_key == os.environ.get("GRADWIRE_API_KEY")
+            raise UsageError(
+                "a client of a service in this process cannot be pickled", hint=hints.MAKE_THERE
+            )
+        known = self._options.api_key == variable("GRADWIRE_API_KEY")
         options = {
             "api_key": None if known else self._options.api_key,
             "timeout": self._options.timeout,
@@ -153,7 +160,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
             "references": self._residents.most_bytes > 0,
             "placement": self._options.placement,
         }
-        return _reopened, (type(self), self._options.base_url, options)
+        return _reopened, (type(self), self._options.base_url, options, self._options.home)
 
     def _reopen_after_fork(self) -> None:
         """After a fork, open new connections: the old ones belong to the parent process."""
@@ -164,14 +171,14 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
                 "this client's service runs in the parent process: make a client after the fork"
             )
         self._process = os.getpid()
-        self._http = self._open_pool()
+        self._http = self._open_pool(self._options.base_url)
         self._owns_pool = True
         self._residents = Residents(self._residents.most_bytes)  # its lock may stay locked for ever
 
     @staticmethod
     @abstractmethod
-    def _open_pool(transport: LocalTransport | None = None) -> Http:
-        """A pool of connections of this client's own."""
+    def _open_pool(service: str | LocalTransport) -> Http:
+        """A pool of this client's own to an address, or to a service in this process."""
 
 
 class Client(Groups, Optimizations["OptimizeResult", "Job"], Connection[httpx.Client]):
@@ -241,10 +248,9 @@ class Client(Groups, Optimizations["OptimizeResult", "Job"], Connection[httpx.Cl
         self.close()
 
     @staticmethod
-    def _open_pool(transport: LocalTransport | None = None) -> httpx.Client:
-        if transport is not None:
-            return _without_cookies(httpx.Client(transport=transport))
-        return _without_cookies(httpx.Client(limits=LIMITS, mounts=mounts(LIMITS)))
+    def _open_pool(service: str | LocalTransport) -> httpx.Client:
+        transport = connections(service, LIMITS) if isinstance(service, str) else service
+        return _without_cookies(httpx.Client(transport=transport, trust_env=False))
 
 
 class AsyncClient(
@@ -253,6 +259,9 @@ class AsyncClient(
     Connection[httpx.AsyncClient],
 ):
     """An asynchronous client. Any number of requests may be in flight at once.
+
+    It may be shared among event loops, of one thread after another or of several: each has
+    connections of its own, which are closed with the loop. An ``http_client`` belongs to one loop.
 
     >>> async with gradwire.AsyncClient() as client:
     ...     answers = await asyncio.gather(*(client.gradient(program, {"x": x}) for x in points))
@@ -322,8 +331,9 @@ class AsyncClient(
         await self.close()
 
     @staticmethod
-    def _open_pool(transport: LocalTransport | None = None) -> httpx.AsyncClient:
-        return _without_cookies(httpx.AsyncClient(transport=transport, limits=LIMITS))
+    def _open_pool(service: str | LocalTransport) -> httpx.AsyncClient:
+        transport = loop_connections(service, LIMITS) if isinstance(service, str) else service
+        return _without_cookies(httpx.AsyncClient(transport=transport, trust_env=False))
 
 
 def _without_cookies(pool: Http) -> Http:
@@ -335,5 +345,10 @@ def _without_cookies(pool: Http) -> Http:
 def _ignored(_: httpx.Response) -> None: ...
 
 
-def _reopened(kind: type[Any], base_url: str, options: dict[str, Any]) -> Any:
-    return kind(base_url, **options)
+def _reopened(
+    kind: type[Any], base_url: str, options: dict[str, Any], home: str | None = None
+) -> Any:
+    client = kind(base_url, **options)
+    if home is not None:
+        client._options = dataclasses.replace(client._options, home=home)
+    return client

@@ -1,22 +1,25 @@
-"""Connections to a service by plain HTTP/1.1, each kept for the next request.
+"""Connections to a service, each kept for the next request.
 
 httpx checks every message with a state machine, which takes most of the time of a short request.
-Here a request is written at once, and of an answer's framing is read what RFC 9112 allows a server.
-TLS, proxies and asynchronous clients have httpx's own connections.
+By plain HTTP/1.1 a request is written at once here, and of an answer's framing is read what RFC
+9112 allows a server. TLS, proxies and asynchronous clients have httpx's own connections.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
+import ssl
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
 from time import monotonic
 from typing import NamedTuple
-from urllib.request import getproxies
 
 import httpx
+
+from gradwire.environment import Route, route
 
 READ_BYTES = 1 << 18
 #: The longest head of an answer, and the longest line of a chunk.
@@ -39,11 +42,82 @@ class Head(NamedTuple):
     stays: bool
 
 
-def mounts(limits: httpx.Limits) -> dict[str, httpx.BaseTransport]:
-    """The transports of a client beside httpx's own; none where the environment has a proxy."""
-    if {"http", "all"} & getproxies().keys():
-        return {}
-    return {"http://": KeptConnections(limits)}
+def connections(address: str, limits: httpx.Limits) -> httpx.BaseTransport:
+    """The connections to the service at an address, by the environment's proxies and certificates.
+
+    Raises: ``UsageError`` and ``NotInstalled``, which name the variable.
+    """
+    found = route(address)
+    if found == Route(None, None):
+        return KeptConnections(limits)
+    return httpx.HTTPTransport(verify=_context(found), limits=limits, proxy=found.proxy)
+
+
+def loop_connections(address: str, limits: httpx.Limits) -> httpx.AsyncBaseTransport:
+    """As ``connections``, of an asynchronous client."""
+    found = route(address)
+    context = _context(found)
+    return LoopConnections(
+        lambda: httpx.AsyncHTTPTransport(verify=context, limits=limits, proxy=found.proxy)
+    )
+
+
+def _context(found: Route) -> ssl.SSLContext:
+    """The authorities of a route; without encryption none are trusted, and none are read."""
+    return found.authorities or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+class LoopConnections(httpx.AsyncBaseTransport):
+    """Connections of each event loop, which alone can use those that it has opened."""
+
+    def __init__(self, open_pool: Callable[[], httpx.AsyncBaseTransport]) -> None:
+        self._open_pool: Callable[[], httpx.AsyncBaseTransport] = open_pool
+        self._pools: dict[asyncio.AbstractEventLoop, _LoopPool] = {}
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request by the running loop's connections."""
+        loop = asyncio.get_running_loop()
+        pool = self._pools.get(loop)
+        if pool is None:
+            for ended in [each for each in [*self._pools] if each.is_closed()]:
+                del self._pools[ended]
+            pool = self._pools[loop] = _LoopPool(self._open_pool())
+            await pool.begin()
+        return await pool.transport.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Close the connections of the running loop; other loops close theirs by themselves."""
+        pools, self._pools = self._pools, {}
+        for loop, pool in pools.items():
+            if loop is asyncio.get_running_loop():
+                await pool.end()
+            elif loop.is_running():
+                asyncio.run_coroutine_threadsafe(pool.end(), loop)
+
+
+class _LoopPool:
+    """The connections of one event loop, which closes them when it ends.
+
+    A loop closes what it runs of asynchronous generators when ``asyncio.run`` ends.
+    """
+
+    def __init__(self, transport: httpx.AsyncBaseTransport) -> None:
+        self.transport: httpx.AsyncBaseTransport = transport
+        self._life: AsyncGenerator[None, None] = self._until_the_end()
+
+    async def _until_the_end(self) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            await self.transport.aclose()
+
+    async def begin(self) -> None:
+        """Let the loop know of them."""
+        await anext(self._life)
+
+    async def end(self) -> None:
+        """Close them."""
+        await self._life.aclose()
 
 
 class KeptConnections(httpx.BaseTransport):
@@ -100,6 +174,9 @@ class KeptConnections(httpx.BaseTransport):
         for idle in self._idle.values():
             while idle:
                 idle.pop()[0].close()
+
+    def __del__(self) -> None:
+        self.close()  # a copied job has a client that nobody closes
 
 
 class _Body(httpx.SyncByteStream):

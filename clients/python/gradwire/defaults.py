@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import atexit
-import os
 from functools import lru_cache
 
 from gradwire.client import Client
+from gradwire.environment import variable
 
 
 def default_client() -> Client:
     """A client with the environment's address, key and placement, made on first use."""
-    return _client(*default_address(), os.environ.get("GRADWIRE_PLACEMENT"))
+    return _client(*default_address(), variable("GRADWIRE_PLACEMENT"))
 
 
 def default_address() -> tuple[str | None, str | None]:
     """The environment's address and key."""
-    return os.environ.get("GRADWIRE_URL"), os.environ.get("GRADWIRE_API_KEY")
+    return variable("GRADWIRE_URL"), variable("GRADWIRE_API_KEY")
 
 
 @lru_cache(maxsize=8)

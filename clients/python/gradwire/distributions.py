@@ -18,6 +18,7 @@ class MissingDistributions:
 
         # Not named after the module: `from gradwire import tf` hides that error (bpo-17636).
         raise NotInstalled(
-            f"{name} is in a distribution of its own: pip install {distribution}",
+            f"{name} is in a distribution of its own, {distribution}",
+            hint=f"pip install {distribution}",
             name=distribution,
         )

@@ -79,13 +79,8 @@ from gradwire.locations import Node
 class GradwireError(Exception):
     """The base of all errors of the SDK."""
 
-
-class TransportError(GradwireError, ConnectionError):
-    """The service could not be reached, or the connection was lost before the answer."""
-
-
-class RequestTimeout(TransportError, TimeoutError):
-    """The service did not answer within the client's ``timeout``."""
+    #: What to do, as far as that is known.
+    hint: str | None = None
 
 
 class _Advised(GradwireError):
@@ -96,12 +91,20 @@ class _Advised(GradwireError):
     def __init__(self, problem: str, *, place: object | None = None, hint: str = "") -> None:
         self.problem = problem
         self.place = place
-        self.hint = hint
+        self.hint: str = hint
         at = "" if place is None else f"\n  at {place}"
         super().__init__(f"{problem}{at}" + (f"\n  hint: {hint}" if hint else ""))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), self.problem, place=self.place, hint=self.hint), ()
+
+
+class TransportError(_Advised, ConnectionError):
+    """The service could not be reached, or the connection was lost before the answer."""
+
+
+class RequestTimeout(TransportError, TimeoutError):
+    """The service did not answer within the client's ``timeout``."""
 
 
 class UsageError(_Advised, TypeError, ValueError):
@@ -116,11 +119,18 @@ class NotTraceable(_Advised, TypeError):
     """A recorded function does something that cannot be part of a program."""
 
 
-class NotInstalled(GradwireError, ModuleNotFoundError):
-    """A library or a part of the SDK is missing; the message says how to install it."""
+class NotInstalled(_Advised, ModuleNotFoundError):
+    """A library or a part of the SDK is missing; the hint says how to install it."""
+
+    def __init__(self, problem: str, *, hint: str, name: str | None = None) -> None:
+        super().__init__(problem, hint=hint)
+        self.name = name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), self.problem, hint=self.hint, name=self.name), ()
 
 
-class MalformedReply(GradwireError):
+class MalformedReply(_Advised):
     """The answer is not from a Gradwire service: ``base_url`` may be wrong."""
 
 
@@ -158,7 +168,7 @@ class APIError(GradwireError):
         self.detail = detail
         self.status = status
         self.code = code
-        self.hint = hint
+        self.hint: str | None = hint
         self.pointer = pointer
         self.node = node
         self.request_id = request_id

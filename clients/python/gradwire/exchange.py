@@ -10,6 +10,7 @@ the service: the next attempt would take as long and double the load.
 
 from __future__ import annotations
 
+import concurrent.futures
 import email.utils
 import random
 import secrets
@@ -22,7 +23,7 @@ from typing import Any, Generic, TypeVar
 
 import httpx
 
-from gradwire import codec, events, hints
+from gradwire import codec, environment, events, hints
 from gradwire.call import Call, Reply
 from gradwire.errors import (
     APIError,
@@ -49,15 +50,27 @@ PIECE_BYTES = 1 << 18
 CHARACTERS_OF_HOME = 4096
 
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
-#: Errors of sending. ``RuntimeError`` is raised by a closed client.
+#: Errors of sending, by httpx, ``ssl``, the system and Python. A user's own classes, which hooks of
+#: an ``http_client`` may raise, pass through.
 FAILURES = (
     httpx.HTTPError,
     httpx.InvalidURL,
     httpx.StreamError,
+    ArithmeticError,
+    AttributeError,
+    AssertionError,
+    BufferError,
+    concurrent.futures.CancelledError,
+    EOFError,
+    ImportError,
+    LookupError,
+    OSError,
     RuntimeError,
     TypeError,
     ValueError,
 )
+#: Errors of reading an answer that is not what the service answers.
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 RETRIED_FAILURES = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
 
 #: The header that names the program of a request.
@@ -157,16 +170,21 @@ class Exchange(Generic[T]):
         if isinstance(failure, GradwireError):
             error = failure
         elif isinstance(failure, httpx.TimeoutException):
-            error = RequestTimeout(f"{self.url}: {reason}")
-        elif isinstance(failure, httpx.ConnectError):
-            hint = hints.NO_TLS if "SSL" in reason else hints.NO_SERVICE
-            error = TransportError(f"no Gradwire service at {self.base_url} ({reason}): {hint}")
-        elif isinstance(failure, httpx.HTTPError):
-            error = TransportError(f"{self.url}: {reason}")
+            error = RequestTimeout(f"{self.url}: {reason}", hint=hints.TOO_LATE)
+        elif isinstance(failure, (httpx.ConnectError, httpx.ProxyError)):
+            problem = f"no Gradwire service at {self.base_url} ({reason})"
+            error = TransportError(problem, hint=hints.of_connecting(reason, *self._environment()))
+        elif isinstance(failure, (httpx.HTTPError, OSError)):
+            error = TransportError(f"{self.url}: {reason}", hint=hints.LOST)
         else:
-            error = UsageError(f"{self.method} {self.url}: {reason}")
+            problem = f"{self.method} {self.url}: {reason}"
+            error = UsageError(problem, hint=hints.of_sending(reason))
         error.__cause__ = None if error is failure else failure
         return error
+
+    def _environment(self) -> tuple[str | None, str | None]:
+        """The variables by which the service is reached: a proxy's, and those of authorities."""
+        return environment.proxy_of(self.base_url), environment.trusted()
 
     def check_stream(self, response: httpx.Response) -> None:
         """Raise the error of an answer that is no stream of events; a refusal has been read."""
@@ -174,7 +192,10 @@ class Exchange(Generic[T]):
             raise self._refusal(response)
         media_type = response.headers.get("Content-Type", "no media type")
         if not media_type.startswith(events.MEDIA_TYPE):
-            raise MalformedReply(f"{self.url} answered {media_type}, not a stream of events")
+            raise MalformedReply(
+                f"{self.url} answered {media_type}, not a stream of events",
+                hint=hints.OTHER_SERVICE,
+            )
 
     def result(self) -> T:
         """The call's result, or its error."""
@@ -184,13 +205,13 @@ class Exchange(Generic[T]):
             raise RuntimeError("the exchange is not done")
         try:
             return self._call.read(Reply(_document(self._response), self._response))
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
+        except UNREADABLE as error:
             media_type = self._response.headers.get("Content-Type", "no media type")
             is_ours = media_type.startswith(codec.MEDIA_TYPES)
             raise MalformedReply(
                 f"{self.url} answered {self._response.status_code} with a document of {media_type} "
-                f"that this version of gradwire cannot read ({type(error).__name__}: {error}): "
-                + ("it may be too old for the service" if is_ours else hints.OTHER_SERVICE)
+                f"that this version of gradwire cannot read ({type(error).__name__}: {error})",
+                hint=hints.OLD if is_ours else hints.OTHER_SERVICE,
             ) from error
 
     def _refusal(self, response: httpx.Response) -> APIError:
@@ -247,7 +268,7 @@ def _refusal(
     """The error of a response: a problem document, or a proxy's own answer."""
     try:
         problem = _document(response)
-    except ValueError:
+    except UNREADABLE:
         problem = None
     if not isinstance(problem, Mapping):
         problem = {}
@@ -275,7 +296,7 @@ def _retry_after_seconds(response: httpx.Response, now: Callable[[], float]) -> 
     if header.isdecimal():
         return float(header)
     try:
-        date = email.utils.parsedate_to_datetime(header)
-    except ValueError:
+        until = email.utils.parsedate_to_datetime(header).timestamp()
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, date.timestamp() - now())
+    return max(0.0, until - now())

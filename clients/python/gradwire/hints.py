@@ -10,8 +10,23 @@ NO_SERVICE: Final = (
     "start one with `make serve`, or set GRADWIRE_URL to its address, or to local for a service in "
     "this process, as Client.local() is"
 )
+NO_PROXY: Final = (
+    "name the service's host in NO_PROXY, or unset the variable, if it is to be asked without a "
+    "proxy"
+)
 NO_TLS: Final = "if the service speaks plain HTTP, the address begins with http://"
+ADDRESS: Final = "GRADWIRE_URL, or base_url, is such an address, or local"
 OTHER_SERVICE: Final = "GRADWIRE_URL, or base_url, leads to something that is no Gradwire service"
+OLD: Final = "this version of gradwire may be too old for the service: pip install -U gradwire"
+LOST: Final = "the connection was lost: try again; the service's log says if it has restarted"
+TOO_LATE: Final = "a client's timeout=, in seconds, or with_options(timeout=) allows more time"
+CLOSED: Final = "a closed client sends nothing: make another one, or close it later"
+MAKE_THERE: Final = "make another client where the copy is used, and give it to functions and jobs"
+OTHER_LOOP: Final = (
+    "an http_client belongs to the event loop that first used it: make one for each loop, or leave "
+    "it out, as clients with connections of their own may be used by any"
+)
+NOT_SENT: Final = "the request was not sent: change what it was made of"
 NO_KEY: Final = "set GRADWIRE_API_KEY, or give api_key to the client"
 TEXT_FOR_FUNCTION: Final = (
     "gradwire.program(text, *names) makes a function of program text, and the methods of clients "
@@ -101,6 +116,23 @@ def instead_of(called: Iterable[str]) -> tuple[str, str] | None:
         if package in _INSTEAD:
             return package, _INSTEAD[package]
     return None
+
+
+def of_connecting(reason: str, proxy: str | None, trusted: str | None) -> str:
+    """A hint at why there is no connection, with the variables that decide where it leads."""
+    if proxy is not None:
+        return f"it was asked through {proxy}: {NO_PROXY}"
+    if "CERTIFICATE_VERIFY_FAILED" in reason:
+        by = "those of certifi" if trusted is None else f"those of {trusted}"
+        return f"the authorities that are trusted are {by}: SSL_CERT_FILE names a file with others"
+    return NO_TLS if "SSL" in reason else NO_SERVICE
+
+
+def of_sending(reason: str) -> str:
+    """A hint at why a request could not be sent."""
+    if "been closed" in reason:
+        return CLOSED
+    return OTHER_LOOP if " loop" in reason else NOT_SENT
 
 
 def of_refusal(status: int, code: str | None, base_url: str) -> str | None:

@@ -242,8 +242,9 @@ def _app(settings: dict[str, Any]) -> tuple[FastAPI, Any]:
         from threadpoolctl import threadpool_limits  # noqa: PLC0415 - the service is optional
     except ModuleNotFoundError as error:
         raise NotInstalled(
-            "Client.local() runs the service in this process, and the service is not installed: "
-            "pip install 'gradwire[local]'"
+            "Client.local() runs the service in this process, and the service is not installed",
+            hint="pip install 'gradwire[local]'",
+            name=error.name,
         ) from error
     unknown = ", ".join(sorted(settings.keys() - Settings.model_fields.keys()))
     if unknown:

@@ -15,8 +15,8 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 import httpx
 
 from gradwire import codec, hints
+from gradwire.environment import is_host, variable
 from gradwire.errors import UsageError
-from gradwire.usage import used
 from gradwire.version import __version__
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8000"
@@ -65,7 +65,10 @@ class ClientOptions:
                 hint=hints.NO_KEY,
             )
         if self.placement not in get_args(Placement):
-            raise UsageError(f"placement needs 'gpu', 'cpu' or 'any', got {self.placement!r}")
+            raise UsageError(
+                f"placement needs 'gpu', 'cpu' or 'any', got {self.placement!r:.200}",
+                hint="set GRADWIRE_PLACEMENT, or give placement to the client",
+            )
         if not isinstance(timeout, httpx.Timeout | None) and not (
             isinstance(timeout, int | float) and 0 < timeout < threading.TIMEOUT_MAX
         ):
@@ -82,9 +85,9 @@ class ClientOptions:
         placement: str | None = None,
     ) -> ClientOptions:
         """Arguments win over ``GRADWIRE_URL``, ``GRADWIRE_API_KEY`` and ``GRADWIRE_PLACEMENT``."""
-        url = str(base_url or "") or environment.get("GRADWIRE_URL") or DEFAULT_BASE_URL
-        key = environment.get("GRADWIRE_API_KEY") if api_key is None else api_key
-        placed: Any = placement or environment.get("GRADWIRE_PLACEMENT") or "any"
+        url = str(base_url or "") or variable("GRADWIRE_URL", environment) or DEFAULT_BASE_URL
+        key = variable("GRADWIRE_API_KEY", environment) if api_key is None else api_key
+        placed: Any = placement or variable("GRADWIRE_PLACEMENT", environment) or "any"
         return cls(url.rstrip("/"), key or None, timeout, max_retries, placement=placed)
 
     def headers(self) -> dict[str, str]:
@@ -104,12 +107,14 @@ class ClientOptions:
 
 def check_address(url: str) -> None:
     """Raise a ``UsageError`` for an invalid address."""
-    with used(f"the address {url!r}"):
+    problem, hint = f"{url!r:.200} is not an address of the form http://host:port", hints.ADDRESS
+    try:
         parsed = httpx.URL(url)
-        port = parsed.port or 0
-    if parsed.scheme not in ("http", "https") or not parsed.host or port > 65535:
-        hint = f"write http://{url}" if "://" not in url else ""
-        raise UsageError(f"{url!r} is not an address of the form http://host:port", hint=hint)
+        host, port = parsed.host, parsed.port or 0
+    except (httpx.InvalidURL, ValueError) as error:
+        raise UsageError(f"{problem}: {error}", hint=hint) from error
+    if parsed.scheme not in ("http", "https") or not is_host(host) or not 0 <= port < 1 << 16:
+        raise UsageError(problem, hint=hint if "://" in url else f"write http://{url:.200}")
 
 
 USER_AGENT = f"gradwire-python/{__version__} python/{platform.python_version()}"

@@ -15,8 +15,8 @@ def bar(wanted: bool | None, **options: Any) -> Any:
         from tqdm.auto import tqdm  # noqa: PLC0415 - tqdm is optional
     except ModuleNotFoundError:
         if wanted:
-            problem = "progress is shown by tqdm: pip install 'gradwire[progress]'"
-            raise NotInstalled(problem) from None
+            hint = "pip install 'gradwire[progress]'"
+            raise NotInstalled("progress is shown by tqdm", hint=hint, name="tqdm") from None
         return None
     return tqdm(disable=False if wanted else None, **options)
 

@@ -71,7 +71,7 @@ def as_decorator(transform: Callable[P, R_co]) -> Decorator[P, R_co]:
         is_decorator = bool(kwargs) and not args and next(iter(parameters.parameters)) not in kwargs
         with used(function.__name__):
             parameters.bind(*(None,) if is_decorator else args, **kwargs)
-        return partial(function, **kwargs) if is_decorator else function(*args, **kwargs)
+        return partial(called, **kwargs) if is_decorator else function(*args, **kwargs)
 
     made: Any = called
     decorator: Decorator[P, R_co] = made

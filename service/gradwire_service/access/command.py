@@ -26,6 +26,7 @@ from gradwire_service.access.entries import (
 )
 from gradwire_service.access.rules import SCOPES
 from gradwire_service.access.tokens import new_token, read_token
+from gradwire_service.settings.environment import is_blank
 
 #: A century: not every program reads later dates.
 _MOST_DAYS = 36_500
@@ -99,7 +100,7 @@ def _entry(token: str, arguments: Namespace) -> KeyEntry:
 
 def _named(file: Path | None) -> Path:
     named = os.environ.get("GRADWIRE_KEYS_FILE")
-    file = Path(named) if file is None and named else file
+    file = Path(named) if file is None and named and not is_blank(named) else file
     if file is None:
         raise KeysError("no key file: use --file keys.json or set GRADWIRE_KEYS_FILE")
     return file

@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import Self
 
 from pydantic import BaseModel, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from gradwire_service.settings.auth import AuthSettings
 from gradwire_service.settings.budgets import BudgetSettings
 from gradwire_service.settings.cluster import ClusterSettings
 from gradwire_service.settings.concurrency import ConcurrencySettings
 from gradwire_service.settings.connections import ConnectionSettings
+from gradwire_service.settings.environment import Environment
 from gradwire_service.settings.gpu import GpuSettings
 from gradwire_service.settings.jobs import JobSettings
 from gradwire_service.settings.observability import ObservabilitySettings
@@ -45,6 +46,17 @@ class Settings(
         extra="ignore",
         hide_input_in_errors=True,  # the address of a store may hold a password
     )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then the environment."""
+        return init_settings, Environment(settings_cls)
 
     @model_validator(mode="after")
     def _timeouts_are_ordered(self) -> Self:

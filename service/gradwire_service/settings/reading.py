@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from gradwire_service.settings import Settings
+from gradwire_service.settings.environment import is_blank
 from gradwire_service.settings.errors import StartupError
 
 _PREFIX = "GRADWIRE_"
@@ -20,6 +21,7 @@ _OTHERS = frozenset(
         "GRADWIRE_PLACEMENT",
         "GRADWIRE_PUBLISHED_PORT",
         "GRADWIRE_TARGET",
+        "GRADWIRE_TENANT",
         "GRADWIRE_URL",
     }
 )
@@ -33,10 +35,12 @@ class SettingsError(StartupError):
 def read_settings(options: Mapping[str, str]) -> Settings:
     """The settings from options, by their fields' names, and from the environment.
 
+    An empty option or variable is as if it were not given.
+
     Raises: ``SettingsError``.
     """
     try:
-        given: dict[str, Any] = dict(options)
+        given: dict[str, Any] = {k: text for k, text in options.items() if not is_blank(text)}
         return Settings(**given)
     except ValidationError as error:
         faults = [_described(fault, options) for fault in error.errors(include_url=False)]

@@ -9,6 +9,9 @@ from typing import Annotated
 from pydantic import BaseModel, Field, field_validator
 from pydantic_settings import NoDecode
 
+#: The text of an empty list: an empty text is a setting that is not given.
+NO_ITEMS = "none"
+
 _ORIGIN = re.compile(r"\*|https?://[A-Za-z0-9.:\[\]-]+")
 
 
@@ -40,7 +43,7 @@ class ServerSettings(BaseModel):
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
         description="Origins whose pages may send requests from a browser (CORS), separated by "
-        "commas: https://a.example, or * for all. Cookies are never allowed.",
+        "commas: https://a.example, or * for all; or none. Cookies are never allowed.",
     )
 
     page: bool = Field(
@@ -50,13 +53,16 @@ class ServerSettings(BaseModel):
     proxies: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("127.0.0.1", "::1"),
         description="Addresses and networks of the proxies in front, separated by commas. "
-        "X-Forwarded-For is trusted only from these; it is used in logs only.",
+        "X-Forwarded-For is trusted only from these; it is used in logs only. `none` trusts no "
+        "proxy.",
     )
 
     @field_validator("cors_origins", "proxies", mode="before")
     @classmethod
     def _lists_are_split(cls, given: object) -> object:
         if isinstance(given, str):
+            if given.strip().lower() == NO_ITEMS:
+                return ()
             return tuple(part.strip() for part in given.split(",") if part.strip())
         return given
 

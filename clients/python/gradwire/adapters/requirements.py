@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gradwire.client import AsyncClient
-from gradwire.errors import NotInstalled
+from gradwire.errors import NotInstalled, UsageError
 from gradwire.tracing.functions import Runs, own_client
 
 
@@ -18,8 +18,8 @@ def needs(extra: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise NotInstalled(
-            f"gradwire.adapters.{extra} needs {error.name}, which is not installed: "
-            f'pip install "gradwire[{extra}]"',
+            f"gradwire.adapters.{extra} needs {error.name}, which is not installed",
+            hint=f'pip install "gradwire[{extra}]"',
             name=error.name,
         ) from error
 
@@ -28,7 +28,8 @@ def blocking_client(f: Callable[..., Any], client: Runs | None) -> Runs | None:
     """The given client, or else the function's own; ``None`` for the default client."""
     own = own_client(f) if client is None else client
     if isinstance(own, AsyncClient):
-        raise TypeError(
-            "this adapter is synchronous: give it a gradwire.Client, not an AsyncClient"
+        raise UsageError(
+            "this adapter is synchronous, and the client is not",
+            hint="give it a gradwire.Client, not an AsyncClient",
         )
     return own

@@ -121,5 +121,5 @@ def _imported(module: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        message = f"to_pandas needs {error.name}: pip install 'gradwire[notebook]'"
-        raise NotInstalled(message, name=error.name) from error
+        hint = "pip install 'gradwire[notebook]'"
+        raise NotInstalled(f"to_pandas needs {error.name}", hint=hint, name=error.name) from error

@@ -8,9 +8,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from gradwire import hints
 from gradwire.call import BlockingStep, Call, Fetch, Steps
-from gradwire.errors import GradwireError, RequestTimeout
+from gradwire.errors import GradwireError, MalformedReply, RequestTimeout
 from gradwire.events import ServerEvent
+from gradwire.exchange import UNREADABLE
 from gradwire.optimization.handles import JobDocument, JobHandle, JobProgress, path_of
 from gradwire.optimization.results import OptimizeResult
 
@@ -58,7 +60,11 @@ class Following:
         if event.kind != "progress":
             return None
         self._is_alive = True
-        progress = JobProgress.read(event.document)
+        try:
+            progress = JobProgress.read(event.document)
+        except UNREADABLE as error:
+            problem = f"an event of job {self._job.id} cannot be read: {error}"
+            raise MalformedReply(problem, hint=hints.OLD) from error
         self._job.document = _with_progress(self._job.document, progress)
         return progress
 
@@ -74,7 +80,10 @@ class Following:
         job, known = self._job, self._job.progress
         yield from job.refreshed()
         if not job.done and self.is_late():
-            raise RequestTimeout(f"job {job.id} is not done: it is {job.state}, and goes on")
+            raise RequestTimeout(
+                f"job {job.id} is not done: it is {job.state}, and goes on",
+                hint="wait again, with a longer timeout or none; job.cancel() stops it",
+            )
         if not job.done and not self._is_alive:
             yield from _pause(POLL_SECONDS, self._sleep)
         return None if job.progress == known else job.progress

@@ -15,7 +15,8 @@ from gradwire.errors import JobCancelled
 from gradwire.methods import AwaitingListener, BlockingListener
 from gradwire.optimization.results import OptimizeResult, result_of
 from gradwire.problems import problem_error
-from gradwire.tracing.traced import TracedProgram, with_source_notes
+from gradwire.tracing.traced import with_source_notes
+from gradwire.tracing.writing import Written
 from gradwire.usage import path_part
 
 T = TypeVar("T")
@@ -70,7 +71,7 @@ class JobHandle(Generic[L]):
         client: L,
         document: JobDocument,
         read: Callable[[Any], OptimizeResult] | None = None,
-        program: TracedProgram | str | None = None,
+        program: Written | str | None = None,
     ) -> None:
         self.client: L = client
         #: The latest description that has arrived.
@@ -123,8 +124,8 @@ class JobHandle(Generic[L]):
         raise RuntimeError(f"job {found.id} is {found.state}")
 
     def _places(self) -> AbstractContextManager[None]:
-        if isinstance(self._program, TracedProgram):
-            return with_source_notes(self._program.written)
+        if isinstance(self._program, Written):
+            return with_source_notes(self._program)
         return nullcontext()
 
     def read(self, answer: Any) -> OptimizeResult:
@@ -146,6 +147,6 @@ def path_of(job: str) -> str:
     return f"/v1/jobs/{part}"
 
 
-def text_of(program: TracedProgram | str | None) -> str | None:
+def text_of(program: Written | str | None) -> str | None:
     """A program's text, if it is known here."""
-    return program.text if isinstance(program, TracedProgram) else program
+    return program.text if isinstance(program, Written) else program

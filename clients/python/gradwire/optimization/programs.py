@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,13 +61,8 @@ def of_program(
             sent.append(each.document({"program": program_document(each.of)}))
     if sent:
         document["constraints"] = sent
-    return Objective(
-        document,
-        parameters,
-        lambda solution: decode(solution, like),
-        lambda found: decode(found, target),
-        text_of(program),
-    )
+    x, values = partial(decode, like=like), partial(decode, like=target)
+    return Objective(document, parameters, x, values, text_of(program))
 
 
 def _names(value: Any, path: str) -> Any:

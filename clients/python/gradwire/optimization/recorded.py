@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,15 +60,14 @@ def of_function(f: Callable[..., Any], x0: Any, args: Any, constraints: Any) -> 
             for each, part, name in zip(limits, rest, traced.returned[count:], strict=True)
             if _is_one_array(part)
         ]
-
-    def values(answer: Any) -> Any:
-        several = answer if isinstance(answer, list) else [answer]
-        return unflatten(own, iter([decode(each) for each in several]))
-
-    def x(solution: Any) -> Any:
-        return start.moved(dict(zip(sorted(moving), solution, strict=True)))
-
+    x, values = partial(start.moved, sorted(moving)), partial(_values, own)
     return Objective(document, parameters, x, values, traced, _names_of(f, given, traced))
+
+
+def _values(structure: Structure, answer: Any) -> Any:
+    """The values of which a root is searched, nested as the function gives them."""
+    several = answer if isinstance(answer, list) else [answer]
+    return unflatten(structure, iter([decode(each) for each in several]))
 
 
 def _joined(f: Callable[..., Any], limits: Sequence[Constraint]) -> Function[..., Any]:
@@ -104,8 +104,9 @@ class Start:
         at = [dotted(path) for path in paths(self._structure, "")]
         return [Parameter(moving[i], at[i], np.shape(self.leaves[i])) for i in sorted(moving)]
 
-    def moved(self, found: Mapping[int, Any]) -> Any:
+    def moved(self, places: Sequence[int], solution: Sequence[Any]) -> Any:
         """The parameters with other values at some places, in the dtypes of the start."""
+        found = dict(zip(places, solution, strict=True))
         values = (found.get(i, leaf) for i, leaf in enumerate(self.leaves))
         dtypes = (np.asarray(leaf).dtype for leaf in self.leaves)
         cast = (np.asarray(each, dtype)[()] for each, dtype in zip(values, dtypes, strict=True))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 import numpy as np
@@ -20,6 +22,7 @@ from gradwire.optimization.programs import of_program
 from gradwire.optimization.recorded import of_function
 from gradwire.optimization.results import Kind, OptimizeResult, result_of
 from gradwire.tracing.traced import TracedProgram, with_source_notes
+from gradwire.tracing.writing import Written
 from gradwire.trees import Names, Variables
 from gradwire.usage import check_function, used
 
@@ -142,15 +145,14 @@ def _optimized(
         check_function(given["callback"])
     objective = yield from _objective(f, x0, args, given)
     document = _document(kind, objective, method, given)
-    callback, program = given.get("callback"), objective.program
+    callback, program = given.get("callback"), _places(objective.program)
     if background:
         document["background"] = True
     else:
         wait = 0.0 if callback is not None else WAIT_MS
         document["wait_ms"] = wait if given.get("wait_ms") is None else given["wait_ms"]
 
-    def result(answer: Any) -> OptimizeResult:
-        return result_of(kind, answer, objective.x, objective.values)
+    result = partial(result_of, kind, x=objective.x, values=objective.values)
 
     def read(reply: Reply) -> Any:
         if reply.response.status_code != ACCEPTED:
@@ -162,8 +164,7 @@ def _optimized(
     asked = Call(
         "POST", f"/v1/{kind}", document, read, text_of(program), key=key, prefers_job=background
     )
-    traced = program if isinstance(program, TracedProgram) else None
-    with nullcontext() if traced is None else with_source_notes(traced.written):
+    with with_source_notes(program) if isinstance(program, Written) else nullcontext():
         found = yield from asked
     if background:
         return found
@@ -176,6 +177,13 @@ def _optimized(
         with suppress(StopIteration):
             callback(found)
     return found
+
+
+def _places(program: TracedProgram | str | None) -> Written | str | None:
+    """What errors show of a program; of a recording its text and places, without its arrays."""
+    if isinstance(program, TracedProgram):
+        return replace(program.written, leaves={}, names={})
+    return program
 
 
 def _objective(f: Any, x0: Any, args: Any, given: Mapping[str, Any]) -> Steps[Objective]:

@@ -47,7 +47,7 @@ class _Libraries:
                 self._add_methods(numpy_substitutes.methods())
             for name in ("math", *SCIPY):
                 module = sys.modules.get(name)
-                if name in self._known or module is None:
+                if name in self._known or module is None or _is_importing(module):
                     continue
                 self._known.add(name)
                 self._add_functions([module], scipy_substitutes.functions(name, module))
@@ -65,6 +65,11 @@ class _Libraries:
             self.methods[id(original)] = original, own
             by_context = MethodByContext(original, own)
             self.patches.append(Patch(Binding(kind, name), original, by_context))
+
+
+def _is_importing(module: ModuleType) -> bool:
+    """True if another thread is importing it: it has some of its functions only."""
+    return bool(getattr(module.__spec__, "_initializing", False))
 
 
 _LIBRARIES = _Libraries()
