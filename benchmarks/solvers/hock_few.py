@@ -264,7 +264,7 @@ PROBLEMS: Sequence[Problem] = (
         55,
         "x1 + 2*x2 + 4*x5 + exp(x1*x4)",
         [1, 2, 0, 0, 0, 2],
-        [19 / 3],
+        [19 / 3, 20 / 3],
         low=0.0,
         high=[1, None, None, 1, None, None],
         limits=equal_0(

@@ -17,8 +17,11 @@ from solvers.problems import Array, Problem
 Verdict: TypeAlias = Literal["right", "elsewhere", "wrong", "failed", "missed", "refused"]
 VERDICTS: tuple[Verdict, ...] = ("right", "elsewhere", "wrong", "failed", "missed", "refused")
 
-#: The shares of the value that a success, and a failure, may be away from a minimum that it is at.
-_SUCCESS, _FAILURE = 1e-5, 1e-9
+#: How far a success may be from a minimum that it is at: shares of the minimum, and of the decrease
+#: from the start, up to a most.
+_OF_MINIMUM, _OF_DECREASE, _MOST = 1e-5, 1e-6, 1e-7
+#: The share of this within which a failure has nothing left to find.
+_FAILURE = 1e-4
 #: Certified digits of all parameters that a success, and a failure, has at a data set's solution.
 _DIGITS, _FAILURE_DIGITS = 4.0, 6.0
 #: How far values may be outside their limits, relative to these or 1.
@@ -42,21 +45,20 @@ def digits(x: Array, parameters: Array) -> float:
 
 def of_minimum(problem: Problem, x: Array, value: float, *, success: bool) -> Verdict:
     """The verdict on a least value, of residuals that of the sum of their squares."""
-    scale = _scale(problem, value)
-    gap = min(abs(value - least) for least in problem.minima)
     outside = _violation(problem, x)
     if problem.parameters is not None:
         certified = digits(x, np.array(problem.parameters))
         at, exactly = certified >= _DIGITS, certified >= _FAILURE_DIGITS
     else:
-        at, exactly = gap <= _SUCCESS * scale, gap <= _FAILURE * scale
+        gaps = [abs(value - least) / _tolerance(problem, least) for least in problem.minima]
+        at, exactly = min(gaps) <= 1, min(gaps) <= _FAILURE
     if not success:
         return "missed" if exactly and outside <= _VIOLATED * 1e-2 else "failed"
     if outside > _VIOLATED:
         return "wrong"
     if at:
         return "right"
-    return "elsewhere" if _is_stationary(problem, x, value, scale) else "wrong"
+    return "elsewhere" if _is_stationary(problem, x, value) else "wrong"
 
 
 def of_root(problem: Problem, x: Array, *, success: bool) -> Verdict:
@@ -79,12 +81,14 @@ def _start(problem: Problem) -> Array:
     return np.clip(np.array(problem.start, np.float64), *problem.box)
 
 
-def _scale(problem: Problem, value: float) -> float:
-    """The size of values that differences are compared with."""
+def _tolerance(problem: Problem, value: float) -> float:
+    """How far a value may be from this one to be the same; of regressions, relative alone."""
+    of_value = _OF_MINIMUM * abs(value)
+    if problem.parameters is not None:
+        return of_value
     start = function(problem, problem.text, np)(_start(problem))
     first = float(start if problem.form == "least" else np.sum(start**2))
-    least = problem.minima[0]
-    return max(abs(least), min(1.0, abs(first - least)))
+    return of_value + min(_OF_DECREASE * abs(first - value), _MOST)
 
 
 def _violation(problem: Problem, x: Array) -> float:
@@ -101,15 +105,15 @@ def _violation(problem: Problem, x: Array) -> float:
     return float(np.max(found))
 
 
-def _is_stationary(problem: Problem, x: Array, value: float, scale: float) -> bool:
+def _is_stationary(problem: Problem, x: Array, value: float) -> bool:
     if not np.isfinite(x).all():
         return False
     if problem.limits or problem.is_bounded:
         return _is_kkt(problem, x)
-    share = _SUCCESS * max(abs(value), scale)
-    if problem.form == "squares" and _gauss_newton(problem, x) <= share:
+    least = _tolerance(problem, value)
+    if problem.form == "squares" and _gauss_newton(problem, x) <= least:
         return True
-    return _newton(problem, x) <= share
+    return _newton(problem, x) <= least
 
 
 def _gauss_newton(problem: Problem, x: Array) -> float:
