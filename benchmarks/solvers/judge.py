@@ -17,9 +17,9 @@ from solvers.problems import Array, Problem
 Verdict: TypeAlias = Literal["right", "elsewhere", "wrong", "failed", "missed", "refused"]
 VERDICTS: tuple[Verdict, ...] = ("right", "elsewhere", "wrong", "failed", "missed", "refused")
 
-#: How far a success may be from a minimum that it is at: shares of the minimum, and of the decrease
-#: from the start, up to a most.
-_OF_MINIMUM, _OF_DECREASE, _MOST = 1e-5, 1e-6, 1e-7
+#: How far a success may be from a minimum that it is at: a share of the minimum, and one of the
+#: decrease from the start, up to a most unless this is a very small share.
+_OF_MINIMUM, _OF_DECREASE, _MOST, _SMALL = 1e-5, 1e-6, 1e-7, 1e-12
 #: The share of this within which a failure has nothing left to find.
 _FAILURE = 1e-4
 #: Certified digits of all parameters that a success, and a failure, has at a data set's solution.
@@ -88,7 +88,8 @@ def _tolerance(problem: Problem, value: float) -> float:
         return of_value
     start = function(problem, problem.text, np)(_start(problem))
     first = float(start if problem.form == "least" else np.sum(start**2))
-    return of_value + min(_OF_DECREASE * abs(first - value), _MOST)
+    decrease = abs(first - value)
+    return of_value + max(min(_OF_DECREASE * decrease, _MOST), _SMALL * decrease)
 
 
 def _violation(problem: Problem, x: Array) -> float:

@@ -131,6 +131,16 @@ def test_the_judge_of_minima():
     assert of_wells(LEFT, success=False) == "missed"
 
 
+def test_tolerances_are_of_the_decrease():
+    badly_scaled = next(each for each in CURVES if each.name.startswith("4 "))  # 1e12 at the start
+
+    def verdict(distance):
+        x = np.array([1e6 + distance, 2e-6])
+        return judge.of_minimum(badly_scaled, x, numpy_value(badly_scaled, x), success=True)
+
+    assert [verdict(0.5), verdict(2.0)] == ["right", "wrong"]
+
+
 def test_the_judge_of_constrained_minima():
     problem = Problem(
         name="",
