@@ -18,6 +18,7 @@ NAMES = (
     "parameters",
     "sparsity",
     "solving",
+    "solvers",
     "tapes",
     "wire",
     "tracing",
