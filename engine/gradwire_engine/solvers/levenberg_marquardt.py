@@ -16,7 +16,7 @@ from gradwire_engine.errors import DomainError
 from gradwire_engine.solvers.checkpoint import Checkpoint
 from gradwire_engine.solvers.ending import Ending
 from gradwire_engine.solvers.objective import Objective
-from gradwire_engine.solvers.points import Points, check_connected, check_start
+from gradwire_engine.solvers.points import Point, Points, check_connected, check_start
 from gradwire_engine.solvers.progress import Monitor
 from gradwire_engine.solvers.specification import Specification
 from gradwire_engine.solvers.stationarity import End, Judge
@@ -29,6 +29,8 @@ _ITERATIONS = 1000
 _FACTOR = 100.0
 #: Steps are taken whose decrease is more than this share of the model's.
 _ETA = 1e-4
+#: Of the model's decrease, shares below which the radius becomes shorter, and above which longer.
+_SHORTER, _LONGER = 0.25, 0.75
 #: The share of the gradient that is left when conjugate gradients end.
 _RESIDUAL = 1e-4
 
@@ -61,65 +63,68 @@ class LevenbergMarquardt:
     ) -> None:
         self._objective, self._given, self._monitor = objective, given, monitor
         self._x = objective.start if resume is None else resume.x
-        self._state = {} if resume is None else resume.state
+        state = {} if resume is None else resume.state
+        self._lengths = np.asarray(state.get("lengths", np.zeros(self._x.size)))
+        self._radius = float(state.get("radius", 0.0))
         self._points = Points(objective, monitor, constrained=True)
-        self._judge = Judge(self._points, None, (), objective.roundoff)
+        self._judge = Judge(self._points, None, (), objective.roundoff, objective.layout.name)
         self._factored = self._x.size <= MOST_FACTORED
 
     def run(self) -> Ending:
         """Minimise from the start."""
-        x = self._x
+        x, monitor, options = self._x, self._monitor, self._given.options
         point = self._points.at(x)
         notes = self._objective.notes
         check_start(notes, *point)
         check_connected(notes, self._objective.layout)
-        norm = float(np.abs(point.gradient).max())
-        self._monitor.begin(x, point.value, norm, notes)
-        options = self._given.options
-        most = options.get("maxiter", _ITERATIONS * x.size)
-        self._monitor.most_iterations = options.get("maxiter")
-        gtol = options.get("gtol", self._given.tol)
-        scale = np.asarray(self._state.get("scale", np.zeros(x.size)))
-        radius = float(self._state.get("radius", 0.0))
-        begins, first, before, message = radius == 0, point.value, point.value, None
-        model = self._model(x, point.gradient)
+        monitor.begin(x, point.value, _norm(point), notes)
+        monitor.most_iterations = options.get("maxiter")
+        most, first, before = options.get("maxiter", _ITERATIONS * x.size), point.value, point.value
+        gtol, message = options.get("gtol", self._given.tol), None
         while message is None:
             if gtol is not None and np.linalg.norm(point.gradient) <= gtol:
-                return Ending(x, point.value, norm, True, "the gradient is at most gtol")
-            if self._monitor.iterations >= most:
+                return Ending(x, point.value, _norm(point), True, "the gradient is at most gtol")
+            if monitor.iterations >= most:
                 message = f"all {most} iterations are done"
                 break
-            scale = np.maximum(scale, model.lengths)
-            units = np.where(scale > 0, scale, 1.0)
-            if begins:
-                size = float(np.linalg.norm(units * x))
-                radius = options.get("initial_trust_radius", _FACTOR * size or _FACTOR)
-                begins = False
-            radius = min(radius, options.get("max_trust_radius", np.inf))
-            step = model.step(units, radius)
-            trial = x + step.z / units
-            if step.decrease <= 0 or np.array_equal(trial, x):
+            step, trial, tried = self._lower(x, point)
+            if trial is None or tried is None:
                 message = "no step changes the variables"
                 break
-            tried = self._points.at(trial)
-            ratio = (point.value - tried.value) / step.decrease if tried.value < np.inf else -1.0
-            if ratio < 0.25:
-                radius = 0.25 * step.length
-            elif ratio > 0.75 and step.bounded:
-                radius = max(radius, 2 * step.length)
-            if ratio <= options.get("eta", _ETA):
-                continue
-            small = step.decrease <= np.finfo(float).eps * point.value and not step.bounded
-            before, x, point = point.value, trial, tried
-            norm = float(np.abs(point.gradient).max())
-            self._monitor.step(x, point.value, norm, {"radius": radius, "scale": scale})
-            if small:
+            if not step.bounded and step.decrease <= np.finfo(float).eps * point.value:
                 message = "steps change the value by no more than rounding"
-                break
-            model = self._model(x, point.gradient)
+            before, x, point = point.value, trial, tried
+            kept = {"radius": self._radius, "lengths": self._lengths}
+            monitor.step(x, point.value, _norm(point), kept)
         verdict = self._judge.judged(End(x, self._objective.start, first, before))
         words = message if verdict.success else f"{verdict.reason}; {message}"
-        return Ending(x, point.value, norm, verdict.success, str(words))
+        return Ending(x, point.value, _norm(point), verdict.success, words)
+
+    def _lower(self, x: Array, point: Point) -> tuple[Step, Array | None, Point | None]:
+        """The step to a lower value, and the point there; None where steps are too short for one.
+
+        The radius is shorter after each trial that gains less than the model, and then longer.
+        """
+        model, options = self._model(x, point.gradient), self._given.options
+        self._lengths = np.maximum(self._lengths, model.lengths)
+        units = np.where(self._lengths > 0, self._lengths, 1.0)
+        if not self._radius:
+            size = _FACTOR * float(np.linalg.norm(units * x)) or _FACTOR
+            self._radius = options.get("initial_trust_radius", size)
+        while True:
+            self._radius = min(self._radius, options.get("max_trust_radius", np.inf))
+            step = model.step(units, self._radius)
+            trial = x + step.z / units
+            if step.decrease <= 0 or np.array_equal(trial, x):
+                return step, None, None
+            tried = self._points.at(trial)
+            gain = (point.value - tried.value) / step.decrease if tried.value < np.inf else -1.0
+            if gain < _SHORTER:
+                self._radius = _SHORTER * step.length
+            elif gain > _LONGER and step.bounded:
+                self._radius = max(self._radius, 2 * step.length)
+            if gain > options.get("eta", _ETA):
+                return step, trial, tried
 
     def _model(self, x: Array, gradient: Array) -> Factored | Multiplied:
         self._monitor.look()
@@ -184,6 +189,10 @@ class Multiplied:
                 break
             way, square = following / square * way - left, following
         return Step(z, float(np.linalg.norm(z)), decrease, bounded)
+
+
+def _norm(point: Point) -> float:
+    return float(np.abs(point.gradient).max())
 
 
 def _damping(sizes: Array, right: Array, radius: float) -> float:

@@ -96,7 +96,8 @@ class Minimization:
             problem = local(objective, "/constraints")
             pairs = enumerate(given.constraints)
             self._constraints = [Limits(problem, each, i, monitor) for i, each in pairs]
-        self._judge = Judge(self._points, self._limits, self._constraints, objective.roundoff)
+        name, roundoff = objective.layout.name, objective.roundoff
+        self._judge = Judge(self._points, self._limits, self._constraints, roundoff, name)
         self._is_scaled = given.tol is None and _PURE.issuperset(given.options)
         self._scaling = Scaling.none(self._x.size)
 
@@ -211,7 +212,9 @@ class Minimization:
 
     def _is_at_limit(self, result: OptimizeResult) -> bool:
         """Whether a limit of iterations or evaluations ended the method."""
-        return bool(result.status == _LIMITS.get(self._given.method, 1) and not result.success)
+        most = self._given.options.get("maxiter", np.inf)
+        ended = result.status == _LIMITS.get(self._given.method, 1) and not result.success
+        return bool(ended or self._monitor.iterations >= most)
 
     def _further(self, x: Array) -> dict[str, Any]:
         """What only some methods take."""

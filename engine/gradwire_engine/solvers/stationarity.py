@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -29,6 +29,8 @@ _NOTHING = 1e-20
 #: The share of the value's size that complementarity may leave, and that constraints may be
 #: violated by, each of its own size.
 _COMPLEMENTARITY, _VIOLATION = 1e-7, 1e-6
+#: The least unit of a variable by which bounds are taken to hold it, as a share of its size.
+_BESIDE = 1e-4
 #: Negative curvatures are smaller than the largest by less than this share; else they are rounding.
 _NEGATIVE = 1e-7
 #: Where there are no second derivatives, the share of the value by which it changes at a minimum.
@@ -94,11 +96,11 @@ class Surface(Protocol):
 class Judge:
     """Looks at the ends of runs.
 
-    ``roundoff`` is that of the values. The unit of values is ``F``, the size of the value, of its
-    last decrease, or of its first-order change; the units of variables are those in which they
-    change the value by that. A point is a minimum if constraints hold and are complementary, no
-    curvature along them is negative, and Newton's step takes no more than rounding off the value,
-    or is itself no more than that.
+    ``roundoff`` is that of the values, and ``name`` gives the names of elements. The unit of values
+    is ``F``, the size of the value, of its last decrease, or of what the slopes that are held
+    amount to; the units of variables are those in which they change the value by that. A point is
+    a minimum if constraints hold and are complementary, no curvature along them is negative, and
+    Newton's step takes no more than rounding off the value, or is itself no more than that.
     """
 
     def __init__(
@@ -107,9 +109,10 @@ class Judge:
         box: Box | None,
         constraints: Sequence[Limits],
         roundoff: float,
+        name: Callable[[int], str],
     ) -> None:
         self._surface, self._box, self._constraints = surface, box, constraints
-        self._roundoff = roundoff
+        self._roundoff, self._name = roundoff, name
 
     def judged(self, end: End, loose: float = 0.0) -> Verdict:
         """Whether a point is a minimum, to a tolerance that may be ``loose``."""
@@ -124,7 +127,7 @@ class Judge:
     def _by_slopes(self, end: End, loose: float) -> Verdict:
         """The same where second derivatives are not known: by how far slopes change the value."""
         point = self._surface.at(end.x)
-        change = _first_order(end, point)
+        change = _first_order(end, point.gradient)
         size = max(abs(point.value), end.before - point.value)
         if not self._constraints and self._box is None and change <= max(_SLOPE, loose) * size:
             return Verdict(True, change, "")
@@ -135,14 +138,15 @@ class Judge:
         x, point = end.x, self._surface.at(end.x)
         if np.abs(x).max() > LARGEST:
             return Verdict(False, np.inf, "no minimum: the variables grow without end")
-        size = max(abs(point.value), end.before - point.value, _first_order(end, point)) or 1.0
+        size = self._size(end, point)
         violated = max([each.violation(x) for each in self._constraints], default=0.0)
         if violated > max(_VIOLATION, loose):
             return Verdict(False, np.inf, f"the constraints are violated by {violated:.3g}")
         units = self._units(x, point, size)
         if (element := self._flat(end, size)) is not None:
-            reason = f"no minimum: the value hardly depends on element {element} of the variables"
-            return Verdict(False, np.inf, f"{reason} any more (flat)")
+            name = self._name(element)
+            reason = f"no minimum: the value hardly depends on {name} any more (flat)"
+            return Verdict(False, np.inf, reason)
         found = multipliers(x, point.gradient, units.variables, self._box, self._constraints)
         model = self._model(x, found, units)
         negative, way = self._most_negative(x, found, units, model)
@@ -176,6 +180,18 @@ class Judge:
             except _UNKNOWN:
                 slopes, curvatures = point.gradient, np.zeros(x.size)
             return Scaling.of(x, point.value, slopes, curvatures).within(self._box)
+
+    def _size(self, end: End, point: Point) -> float:
+        """The unit of values: what the slopes that bounds and constraints hold amount to counts."""
+        size = max(abs(point.value), end.before - point.value)
+        if not size > 0:
+            size = _first_order(end, point.gradient) or 1.0
+        if self._box is None and not self._constraints:
+            return size
+        least = _BESIDE * np.maximum(np.abs(end.x), np.abs(end.start))
+        units = np.maximum(self._units(end.x, point, size).variables, least)
+        found = multipliers(end.x, point.gradient, units, self._box, self._constraints)
+        return max(size, _first_order(end, point.gradient - found.gradient))
 
     def _units(self, x: Array, point: Point, size: float) -> Scaling:
         slopes, curvatures = self._along(x, point.gradient)
@@ -280,10 +296,10 @@ class Judge:
         return bool((steps <= max(np.sqrt(self._roundoff), loose) * sizes).all())
 
 
-def _first_order(end: End, point: Point) -> float:
+def _first_order(end: End, slopes: Array) -> float:
     """The largest change of the value, to first order, by a variable's own size."""
     sizes = np.maximum(np.abs(end.x), np.abs(end.start))
-    return float(np.abs(point.gradient * sizes).max(initial=0.0))
+    return float(np.abs(slopes * sizes).max(initial=0.0))
 
 
 def _null_space(normals: Array, size: int) -> Array:
