@@ -51,7 +51,7 @@ class ChunkedArray(RemoteArray):
         return f"ChunkedArray({self.reference!r}, {self.shape}, {self.dtype})"
 
     def leaf(self) -> Mapping[str, Any]:
-        """The leaf of a request that refers to it; the service checks the shape, and casts to the dtype."""
+        """The leaf of a request that refers to it: its shape is checked, its rows are cast."""
         return {**self.reference, "shape": [*self.shape], "dtype": name_of(self.dtype)}
 
 
