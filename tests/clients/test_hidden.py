@@ -1,5 +1,7 @@
 """Values that arrays hide are refused on each way to the service, and never taken for numbers."""
 
+from typing import Any
+
 import gradwire
 import gradwire.tf
 import numpy as np
@@ -15,6 +17,10 @@ class Masked(np.ma.MaskedArray):
     """A class of someone's own."""
 
 
+def masked(data: Any, mask: Any, **options: Any) -> Any:
+    return np.ma.array(data, mask=np.asarray(mask, bool), **options)
+
+
 def numpy_(make):
     return lambda: make(np.array(ROWS))
 
@@ -27,11 +33,11 @@ def of(module, make):
 HIDDEN = {
     "masked": numpy_(lambda x: np.ma.masked_greater(x, 10)),
     "all masked": numpy_(lambda x: np.ma.masked_all(3)),
-    "masked integers": lambda: np.ma.array([1, 2, 30], mask=[0, 0, 1]),
-    "masked float32": lambda: np.ma.array(np.float32(ROWS), mask=[0, 0, 1]),
-    "masked subclass": lambda: np.ma.array(ROWS, mask=[0, 0, 1]).view(Masked),
-    "hard mask": lambda: np.ma.array(ROWS, mask=[0, 0, 1], hard_mask=True),
-    "shared view": lambda: np.ma.array([ROWS, ROWS], mask=[[0, 0, 0], [0, 0, 1]])[1],
+    "masked integers": lambda: masked([1, 2, 30], mask=[0, 0, 1]),
+    "masked float32": lambda: masked(np.array(ROWS, np.float32), mask=[0, 0, 1]),
+    "masked subclass": lambda: masked(ROWS, mask=[0, 0, 1]).view(Masked),
+    "hard mask": lambda: masked(ROWS, mask=[0, 0, 1], hard_mask=True),
+    "shared view": lambda: masked([ROWS, ROWS], mask=[[0, 0, 0], [0, 0, 1]])[1],
     "Int64": of("pandas", lambda pd: pd.Series([1, 2, None], dtype="Int64")),
     "Float64": of("pandas", lambda pd: pd.Series([1.0, 2.0, None], dtype="Float64")),
     "Float32 array": of("pandas", lambda pd: pd.array([1.0, 2.0, None], dtype="Float32")),
@@ -57,7 +63,7 @@ HIDDEN = {
 #: One number that is hidden.
 SCALARS = {
     "np.ma.masked": lambda: np.ma.masked,
-    "masked without axes": lambda: np.ma.array(3.0, mask=True),
+    "masked without axes": lambda: masked(3.0, True),
     "NA": of("pandas", lambda pd: pd.NA),
     "NaT": of("pandas", lambda pd: pd.NaT),
 }
@@ -179,7 +185,7 @@ def test_an_error_says_what_to_do(kind):
     assert caught.value.hint
 
 
-OBJECTS = {
+OBJECTS: dict[str, list[Any]] = {
     "None": [1.0, None],
     "a masked number": [1.0, np.ma.masked],
     "nested": [[1.0, 2.0], [None, 3.0]],
@@ -220,7 +226,7 @@ def test_bounds_may_have_none(client):
 
 SHOWN = {
     "not masked": numpy_(np.ma.asarray),
-    "a mask of nothing": lambda: np.ma.array(ROWS, mask=[0, 0, 0]),
+    "a mask of nothing": lambda: masked(ROWS, mask=[0, 0, 0]),
     "NaN": lambda: np.array([1.0, np.nan, 30.0]),
     "series": of("pandas", lambda pd: pd.Series(ROWS)),
     "series with NaN": of("pandas", lambda pd: pd.Series([1.0, None, 30.0])),

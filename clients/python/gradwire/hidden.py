@@ -23,7 +23,7 @@ _PACKING_ATTRIBUTES = ("scale_factor", "add_offset")
 _KNOWN = frozenset((float, int, bool, complex, str, bytes))
 
 
-def plain(value: Any, name: str, dtype: DTypeLike = None) -> NDArray[Any]:
+def plain(value: Any, name: str, dtype: DTypeLike | None = None) -> NDArray[Any]:
     """``value`` as an array of NumPy's; ``name`` is what errors call it.
 
     Raises: ``UsageError`` if some of its values are masked or null.
@@ -42,7 +42,7 @@ def check_hides_nothing(value: Any, name: str) -> None:
         return
     if isinstance(value, np.ma.MaskedArray):
         if np.ma.is_masked(value):
-            count = int(np.ma.count_masked(value))
+            count = int(np.ma.getmaskarray(value).sum())
             raise UsageError(f"{name} has {count} masked values", hint=_MASKED_HINT)
         return
     if isinstance(value, list | tuple):
