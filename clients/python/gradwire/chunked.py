@@ -27,7 +27,9 @@ class ChunkedArray(RemoteArray):
     """An array whose rows lie on the service's Dask cluster, or in files that its workers read.
 
     ``reference`` is ``{"dask": name}`` of a published dataset, ``{"zarr": path}``, or
-    ``{"parquet": path, "columns": …}``; a path is relative to the service's folder of data.
+    ``{"parquet": path, "columns": …}``; a path is relative to the service's folder of data. Chunks
+    that a Zarr array deliberately leaves out are its fill value by ``{"zarr": path, "missing":
+    "fill"}``; else a missing chunk is an error. Rows are cast to the ``dtype``.
 
     >>> x = gradwire.ChunkedArray({"zarr": "train/x.zarr"}, (10_000_000, 20), np.float32)
     >>> client.minimize(loss, start, (x, y))
@@ -49,7 +51,7 @@ class ChunkedArray(RemoteArray):
         return f"ChunkedArray({self.reference!r}, {self.shape}, {self.dtype})"
 
     def leaf(self) -> Mapping[str, Any]:
-        """The leaf of a request that refers to it; the service checks the shape and the dtype."""
+        """The leaf of a request that refers to it: its shape is checked, its rows are cast."""
         return {**self.reference, "shape": [*self.shape], "dtype": name_of(self.dtype)}
 
 

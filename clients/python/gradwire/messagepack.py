@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.bfloat16 import BFLOAT16, NAME, computable, name_of
+from gradwire.hidden import check_hides_nothing
 
 #: The dtypes of the protocol.
 DTYPES: Mapping[str, np.dtype[Any]] = {
@@ -160,6 +161,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
+        check_hides_nothing(value, "an array")
         return value.view(np.ndarray)
     if isinstance(value, Mapping):
         return dict(value)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.hidden import check_hides_nothing
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RaggedArray:
@@ -25,6 +27,8 @@ class RaggedArray:
     @classmethod
     def of(cls, rows: Sequence[NDArray[Any] | Sequence[Any]]) -> RaggedArray:
         """An array of these rows; as in all variables, Python's numbers are float64."""
+        for row in rows:
+            check_hides_nothing(row, "a row")
         arrays = [r if isinstance(r, np.ndarray) else np.asarray(r, np.float64) for r in rows]
         splits = np.cumsum([0, *map(len, arrays)])
         return cls(np.concatenate([a for a in arrays if len(a)] or [np.zeros(0)]), splits)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from gradwire.bfloat16 import NAME, name_of, rounded, widened
 from gradwire.chunked import is_dask, published
 from gradwire.errors import UsageError
+from gradwire.hidden import check_hides_nothing
 from gradwire.messagepack import DTYPES
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
@@ -163,14 +164,17 @@ def _in_parts(value: Any) -> dict[str, Any] | None:
         value = SparseArray.from_scipy(value)
     if isinstance(value, SparseArray):
         shape = [int(length) for length in value.shape]
-        return {"indices": _part(value.indices), "values": _part(value.values), "shape": shape}
+        parts = {"indices": value.indices, "values": value.values}
+        return {**{name: _part(part, name) for name, part in parts.items()}, "shape": shape}
     if isinstance(value, RaggedArray):
-        return {"values": _part(value.values), "row_splits": _part(value.row_splits)}
+        parts = {"values": value.values, "row_splits": value.row_splits}
+        return {name: _part(part, name) for name, part in parts.items()}
     return None
 
 
-def _part(array: Any) -> Any:
+def _part(array: Any, name: str) -> Any:
     """A part of a sparse or ragged array, which may be stored."""
+    check_hides_nothing(array, name)
     if isinstance(array, StoredTensor):
         return {"ref": array.ref}
     return array
@@ -197,6 +201,7 @@ def as_array(value: Any, name: str) -> NDArray[Any] | None:
             return None
     if isinstance(value, str) and value not in NONFINITE:
         return None
+    check_hides_nothing(value, name)
     try:
         array = np.asarray(value)
         if array.dtype.kind in "iuU" and not _has_dtype(value):

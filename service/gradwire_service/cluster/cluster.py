@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -17,6 +17,7 @@ from gradwire_service.cluster.confinement import check_tenant, relative_path
 from gradwire_service.cluster.connection import Connection
 from gradwire_service.cluster.division import divide
 from gradwire_service.cluster.objective import ClusterObjective
+from gradwire_service.cluster.parquet_files import ParquetFiles, check_equal_index
 from gradwire_service.cluster.parts import Variable, Work, pointer_of, references_in
 from gradwire_service.cluster.published import Published, find_published
 from gradwire_service.engines import Engines
@@ -73,10 +74,11 @@ class Cluster:
         client = connection.client(poll)
         capacity = connection.capacity(client, poll)
         sources = self._sources(connection, client, references, requests, poll)
-        _check_expected(references, sources)
+        _check_shapes(references, sources)
         rows, row_bytes = _equal_rows(sources), sum(map(_row_bytes, sources.values()))
         widest = max(sources.values(), key=_row_bytes)
         bounds = divide(widest.chunks, row_bytes, capacity)
+        _check_indexes(connection, client, sources, bounds, poll)
         divided = [source.divided(bounds) for source in sources.values()]
         work = Work(
             question.program,
@@ -86,7 +88,10 @@ class Cluster:
             question.promotion,
             self._limits,
             owner if self._isolated else None,
-            tuple(Variable(path, one.dtype, one.shape[1:]) for path, one in sources.items()),
+            tuple(
+                Variable(path, one.dtype, one.shape[1:], one.stored)
+                for path, one in sources.items()
+            ),
             rows,
         )
         return ClusterObjective(
@@ -97,6 +102,7 @@ class Cluster:
             kept=capacity.keeps(rows * row_bytes),
             of_residuals=question.of_residuals,
             poll=poll,
+            published={path: one for path, one in sources.items() if isinstance(one, Published)},
         )
 
     def batch(self, call: Call, owner: str, poll: Poll) -> Answer | None:
@@ -160,7 +166,7 @@ class Cluster:
             path: described[path]
             if path in described
             else find_published(
-                connection, client, reference.name, f"{pointer_of(path)}/{reference.kind}", poll
+                connection, client, reference, f"{pointer_of(path)}/{reference.kind}", poll
             )
             for path, reference in references.items()
         }
@@ -181,29 +187,56 @@ def check_installed(settings: Settings) -> None:
 
 
 def _row_bytes(source: Source) -> int:
-    return source.dtype.itemsize * math.prod(source.shape[1:])
+    """Bytes of a row in memory, as it is stored or cast, whichever are more."""
+    itemsize = max(source.dtype.itemsize, source.stored.itemsize)
+    return itemsize * math.prod(source.shape[1:])
 
 
-def _check_expected(
+def _check_shapes(
     references: Mapping[str, ChunkedReference], sources: Mapping[str, Source]
 ) -> None:
     """Check that variables are what references say, for which a program may have been recorded.
 
-    Raises: ``RequestError`` (shape_mismatch, dtype_mismatch).
+    Raises: ``RequestError`` (shape_mismatch).
     """
     for path, reference in references.items():
-        shape, dtype = sources[path].shape, sources[path].dtype.name
-        for what, expected, found in (
-            ("shape", reference.shape, shape),
-            ("dtype", reference.dtype, dtype),
-        ):
-            if expected is not None and expected != found:
-                raise RequestError(
-                    f"{what}_mismatch",
-                    f"{path} has the {what} {found}, expected {expected}",
-                    pointer=f"{pointer_of(path)}/{what}",
-                    hint=f"name the {what} that the data have, or leave it out",
-                )
+        expected, found = reference.shape, sources[path].shape
+        if expected is not None and expected != found:
+            raise RequestError(
+                "shape_mismatch",
+                f"{path} has the shape {found}, expected {expected}",
+                pointer=f"{pointer_of(path)}/shape",
+                hint="name the shape that the data have, or leave it out",
+            )
+
+
+def _check_indexes(
+    connection: Connection,
+    client: Client,
+    sources: Mapping[str, Source],
+    bounds: Sequence[tuple[int, int]],
+    poll: Poll,
+) -> None:
+    """Check that Parquet datasets with an index have the same one: workers read only that.
+
+    Raises: ``RemoteError`` (invalid_request), ``RequestError`` (cluster_unavailable).
+    """
+    from dask import delayed
+
+    datasets: dict[Any, tuple[str, ParquetFiles]] = {}
+    for path, source in sources.items():
+        if isinstance(source, ParquetFiles) and source.has_index:
+            datasets.setdefault(source.groups, (path, source))
+    if len(datasets) < 2:
+        return
+    (first, one), *others = datasets.values()
+    check = delayed(check_equal_index, traverse=False)
+    tasks = [
+        check((first, path), *parts, pointer_of(path))
+        for path, other in others
+        for parts in zip(one.parts(bounds), other.parts(bounds), strict=True)
+    ]
+    connection.compute(client, delayed(list)(tasks), poll)
 
 
 def _equal_rows(sources: Mapping[str, Source]) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gradwire_engine.answer import Poll
 
 from gradwire_service.cluster.division import Capacity, capacity_of
-from gradwire_service.problems import RequestError, clip
+from gradwire_service.problems import RemoteError, RequestError, clip
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed
@@ -31,6 +31,15 @@ _LOOKUPS = 100
 #: Time between looks at the deadline.
 _POLL_SECONDS = 0.02
 _RETRY_AFTER_SECONDS = 5
+
+
+class GraphError(Exception):
+    """A task that is not the service's has failed: its ``key``, and the ``error``."""
+
+    def __init__(self, key: Any, error: BaseException) -> None:
+        super().__init__(key, error)
+        self.key = key
+        self.error = error
 
 
 class Connection:
@@ -83,11 +92,12 @@ class Connection:
     def compute(self, client: Client, task: Delayed, poll: Poll) -> Any:
         """The result of a task, after those that it depends on. Lost workers' are run again.
 
-        Raises: what the task raises; ``RequestError`` (cluster_unavailable, worker_crashed).
+        Raises: ``RemoteError`` from the task; ``GraphError`` for what others of its graph raise;
+        ``RequestError`` (cluster_unavailable, worker_crashed).
         """
         future = client.compute(task, optimize_graph=False)
         try:
-            return self.wait(client, lambda: client.gather(future, asynchronous=True), poll)
+            return self.wait(client, lambda: _outcome(client, future), poll)
         finally:
             future.release()  # also where the deadline has passed: then workers stop
 
@@ -196,6 +206,19 @@ async def _awaited(ask: Callable[[], Awaitable[Value]]) -> Value:
         return await ask()
     except Cancelled as error:
         raise _lost(error) from error
+
+
+async def _outcome(client: Client, future: Any) -> Any:
+    """The result of a task. Raises: as ``Connection.compute``."""
+    from distributed import KilledWorker
+
+    failure = await future.exception(asynchronous=True)
+    if failure is None:
+        return await client.gather(future, asynchronous=True)
+    if isinstance(failure, RemoteError | KilledWorker):
+        raise failure
+    key = await client.scheduler.get_error_cause(keys=[future.key])
+    raise GraphError(key, failure) from failure
 
 
 def _waited(future: Future[Value], poll: Poll) -> Value:

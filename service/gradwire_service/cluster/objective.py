@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -12,8 +12,10 @@ from gradwire_engine.solvers.layout import Layout
 from gradwire_engine.solvers.objective import Notes
 
 from gradwire_service.cluster import parts
-from gradwire_service.cluster.connection import Connection
-from gradwire_service.cluster.parts import Part, Point, Quantity, Work
+from gradwire_service.cluster.connection import Connection, GraphError
+from gradwire_service.cluster.parts import Part, Point, Quantity, Work, pointer_of
+from gradwire_service.cluster.published import Published
+from gradwire_service.problems import RequestError, clip
 from gradwire_service.wire.numbers import Array
 
 if TYPE_CHECKING:
@@ -30,9 +32,11 @@ class ClusterObjective:
     ``shards`` have an item for each chunked variable: a recipe of rows, or a block of Dask's. Those
     that are ``kept`` stay in the workers' memory, and tasks go where they are; others are read in
     each evaluation. All tasks are pure functions: what a lost worker had is computed again by
-    others. ``poll`` is called while the workers compute.
+    others. ``poll`` is called while the workers compute. ``published`` arrays are given by
+    the paths of their variables.
 
-    Raises: ``RequestError`` (cluster_unavailable, worker_crashed); ``RemoteError`` from workers.
+    Raises: ``RequestError`` (cluster_unavailable, worker_crashed, invalid_request where a published
+    array cannot be computed); ``RemoteError`` from workers.
     """
 
     def __init__(
@@ -45,10 +49,11 @@ class ClusterObjective:
         kept: bool,
         of_residuals: bool,
         poll: Poll,
+        published: Mapping[str, Published],
     ) -> None:
         from dask import delayed
 
-        empty = {path: np.empty((0, *shape), dtype) for path, dtype, shape in work.chunked}
+        empty = {path: np.empty((0, *shape), dtype) for path, dtype, shape, _ in work.chunked}
         self.layout = Layout(parts.with_rows(work.variables, empty), work.sources)
         self.notes = Notes()
         self._connection, self._client, self._poll = connection, client, poll
@@ -59,12 +64,13 @@ class ClusterObjective:
         name = uuid4().hex
         self._work = client.persist(delayed(work, f"gradwire-work-{name}", traverse=False))
         self.shards: Sequence[Any] = shards
+        self._given, self._published, self._chunked = shards, published, work.chunked
         self.kept = kept
         if kept:
             keep = delayed(parts.keep, traverse=False)
             self.shards = client.persist(
                 [
-                    keep(rows, dask_key_name=f"gradwire-rows-{name}-{number}")
+                    keep(self._work, rows, dask_key_name=f"gradwire-rows-{name}-{number}")
                     for number, rows in enumerate(shards)
                 ],
                 optimize_graph=False,
@@ -122,9 +128,29 @@ class ClusterObjective:
             )
             for number, rows in enumerate(self.shards)
         ]
-        found: Part = self._connection.compute(self._client, _sum(tasks, run), self._poll)
+        try:
+            found: Part = self._connection.compute(self._client, _sum(tasks, run), self._poll)
+        except GraphError as failure:
+            raise self._blamed(failure) from failure
         self.notes = found.notes
         return found
+
+    def _blamed(self, failure: GraphError) -> BaseException:
+        """The error of the published array whose graph has failed; else what was raised."""
+        for at, variable in enumerate(self._chunked):
+            source = self._published.get(variable.path)
+            if source is None:
+                continue
+            if source.has_failed(failure.key, [shard[at] for shard in self._given]):
+                kind = type(failure.error).__name__
+                return RequestError(
+                    "invalid_request",
+                    f"the published dataset {clip(source.name, 80)} cannot be computed: {kind}: "
+                    f"{clip(str(failure.error), 200)}",
+                    pointer=f"{pointer_of(variable.path)}/dask",
+                    hint="what it is computed from raises this: client.get_dataset(name).compute()",
+                )
+        return failure.error
 
 
 def _sum(tasks: Sequence[Delayed], run: str) -> Delayed:

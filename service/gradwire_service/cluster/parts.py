@@ -20,6 +20,7 @@ from gradwire_engine.solvers.objective import Notes
 from threadpoolctl import threadpool_limits
 
 from gradwire_service import __version__
+from gradwire_service.cluster.casting import cast
 from gradwire_service.cluster.reporting import Abandoned, reported
 from gradwire_service.cluster.stored import Rows
 from gradwire_service.problems import RequestError
@@ -36,11 +37,12 @@ _CACHE_BYTES = 64 << 20
 
 
 class Variable(NamedTuple):
-    """A chunked variable: its path, dtype, and the shape of one row."""
+    """A chunked variable: its path, dtype, the shape of one row, and the dtype before a cast."""
 
     path: str
     dtype: Dtype
     row_shape: tuple[int, ...]
+    stored: Dtype
 
 
 class Work(NamedTuple):
@@ -84,8 +86,8 @@ def evaluate(
     """
     check_version(work.version)
     given = {
-        variable.path: _checked(one, variable)
-        for variable, one in zip(work.chunked, map(_read, rows), strict=True)
+        variable.path: one
+        for variable, one in zip(work.chunked, map(_taken, rows, work.chunked), strict=True)
     }
     variables = with_rows(work.variables, given)
     residuals = quantity not in ("value", "hessian_product")
@@ -182,13 +184,9 @@ def add(parts: Sequence[Part]) -> Part:
 
 
 @reported
-def keep(rows: Sequence[Array | Rows]) -> tuple[Array, ...]:
+def keep(work: Work, rows: Sequence[Array | Rows]) -> tuple[Array, ...]:
     """The rows of a shard, which stay in the memory of one worker."""
-    return tuple(map(_read, rows))
-
-
-def _read(rows: Array | Rows) -> Array:
-    return rows.read() if isinstance(rows, Rows) else rows
+    return tuple(map(_taken, rows, work.chunked))
 
 
 def with_rows(variables: Any, rows: Mapping[str, Array]) -> Any:
@@ -231,27 +229,47 @@ def pointer_of(path: str) -> str:
     return "/variables/" + path.replace("~", "~0").replace(".", "/")
 
 
-def _checked(rows: Any, variable: Variable) -> Array:
-    """The rows, if they are what was announced.
+def _taken(rows: Any, variable: Variable) -> Array:
+    """Rows that are read, or a block, if they are what was announced; cast to the wanted dtype.
 
-    Raises: ``RequestError`` (dtype_mismatch, shape_mismatch).
+    Raises: ``RequestError`` (dtype_mismatch, shape_mismatch, invalid_request); what reads raise.
     """
     pointer = pointer_of(variable.path)
-    if not isinstance(rows, np.ndarray) or rows.dtype != variable.dtype:
+    try:
+        taken = rows.read() if isinstance(rows, Rows) else _of_block(rows, variable)
+    except RequestError as error:
+        error.pointer = error.pointer or pointer
+        raise
+    if taken.shape[1:] != variable.row_shape:
+        raise RequestError(
+            "shape_mismatch",
+            f"rows of a chunk have the shape {taken.shape[1:]}, others {variable.row_shape}",
+            pointer=pointer,
+        )
+    return taken
+
+
+def _of_block(rows: Any, variable: Variable) -> Array:
+    """The rows of a block of Dask's, which may have been taken before.
+
+    Raises: ``RequestError`` (dtype_mismatch, invalid_request).
+    """
+    known = (variable.dtype, variable.stored)
+    if not isinstance(rows, np.ndarray) or rows.dtype not in known:
         got = getattr(rows, "dtype", type(rows).__name__)
         raise RequestError(
             "dtype_mismatch",
-            f"a chunk is of {got}, others are of {variable.dtype}",
-            pointer=pointer,
+            f"a chunk is of {got}, others are of {variable.stored}",
             hint="store or publish NumPy arrays of one dtype",
         )
-    if rows.shape[1:] != variable.row_shape:
+    if np.ma.is_masked(rows):
         raise RequestError(
-            "shape_mismatch",
-            f"rows of a chunk have the shape {rows.shape[1:]}, others {variable.row_shape}",
-            pointer=pointer,
+            "invalid_request",
+            f"{variable.path} has a chunk with masked values, for which no number stands",
+            hint="publish array.map_blocks(np.ma.filled, value), or leave out rows with masked "
+            "values",
         )
-    return rows
+    return cast(np.asarray(rows), variable.dtype)
 
 
 def engine_of(limits: Limits, whose: str | None) -> Engine:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwire_engine.answer import Poll
 
+from gradwire_service.cluster.casting import target_dtype
 from gradwire_service.cluster.connection import Connection
 from gradwire_service.problems import RequestError
+from gradwire_service.wire.chunked import ChunkedReference
 from gradwire_service.wire.numbers import DTYPES, Dtype
 
 if TYPE_CHECKING:
@@ -19,10 +21,12 @@ if TYPE_CHECKING:
 class Published(NamedTuple):
     """A Dask array whose first axis has these ``chunks``, in rows."""
 
+    name: str
     array: Any
     dtype: Dtype
     shape: tuple[int, ...]
     chunks: tuple[int, ...]
+    stored: Dtype
 
     def divided(self, bounds: Sequence[tuple[int, int]]) -> list[Any]:
         """The block of each shard; where the array is divided like this already, as it is."""
@@ -30,16 +34,32 @@ class Published(NamedTuple):
         array = self.array.rechunk((rows, *((size,) for size in self.shape[1:])))
         return [*array.to_delayed().ravel()]
 
+    def has_failed(self, key: Any, blocks: Sequence[Any]) -> bool:
+        """True if a task that has failed is of this array, or of the graph of its ``blocks``.
+
+        What a persisted array was computed from is known to the scheduler alone.
+        """
+        from distributed import futures_of
+
+        return any(key in one.__dask_graph__() for one in (self.array, *blocks)) or any(
+            future.status == "error" for future in futures_of(self.array)
+        )
+
 
 def find_published(
-    connection: Connection, client: Client, name: str, pointer: str, poll: Poll
+    connection: Connection,
+    client: Client,
+    reference: ChunkedReference,
+    pointer: str,
+    poll: Poll,
 ) -> Published:
-    """The array that was published under a name.
+    """The array that was published under a name, and is cast to a dtype.
 
     Raises: ``RequestError`` (invalid_request, dtype_mismatch, cluster_unavailable).
     """
     import dask.array
 
+    name = reference.name
     found = connection.wait(
         client, lambda: client.get_dataset(name, default=None, asynchronous=True), poll
     )
@@ -60,5 +80,6 @@ def find_published(
                 pointer=pointer,
                 hint=f"publish numbers: {', '.join(DTYPES)}",
             )
-        return Published(found, dtype, found.shape, found.chunks[0])
+        wanted = target_dtype(dtype, reference.dtype, pointer)
+        return Published(name, found, wanted, found.shape, found.chunks[0], dtype)
     raise RequestError("invalid_request", detail, pointer=pointer, hint=hint)

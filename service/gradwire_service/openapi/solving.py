@@ -95,7 +95,9 @@ def _types(kind: SolveKind) -> dict[str, tuple[Any, Any]]:
         "variables": _optional(
             dict[str, Value],
             "Values; those of the sources are the start. With a Dask cluster, others may be rows: "
-            '`{"dask": name}`, `{"zarr": path}` or `{"parquet": path, "columns": [name, …]}`.',
+            '`{"dask": name}`, `{"zarr": path}` or `{"parquet": path, "columns": [name, …]}`, with '
+            'a `dtype` to which they are cast; with `"missing": "fill"`, chunks that a Zarr array '
+            "leaves out are its fill value.",
         ),
         "sources": (
             NamesOrNull,

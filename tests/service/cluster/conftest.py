@@ -1,5 +1,6 @@
 """A Dask cluster of two worker processes, and data that its workers read."""
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,8 +8,18 @@ import pytest
 from gradwire_engine import Engine, Leaf
 from gradwire_engine.answer import Limits
 from gradwire_engine.polling import unhurried
-from gradwire_service.cluster.cluster import Cluster, Question
+from gradwire_service.cluster.cluster import Cluster, Question, open_cluster
+from gradwire_service.engines import open_engines
+from gradwire_service.references import ReferenceResolver
+from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
+from gradwire_service.store import policies
+from gradwire_service.store.memory import MemoryStore
+from gradwire_service.tapes import Tapes
+from gradwire_service.wire.shared import packed, unpacked
+from gradwire_service.work.messages import Task, TaskFailed
+from gradwire_service.work.redirects import Redirects
+from gradwire_service.work.tasks import Tasks, execute
 
 #: Logistic regression, whose second term is of no rows.
 LOGISTIC = "z = X @ w\nreturn sum(log(1 + exp(z)) - y * z) + 0.5 * sum(w * w)"
@@ -90,3 +101,24 @@ def small_shards(monkeypatch):
     """Divides even little data into many shards."""
     monkeypatch.setattr("gradwire_service.cluster.division.LEAST_BYTES", 4096)
     monkeypatch.setattr("gradwire_service.cluster.division._SHARDS_PER_THREAD", 5)
+
+
+@pytest.fixture(scope="module")
+def solve(dask, data):
+    """Run a task; the answer's document, or the problem."""
+    settings = Settings(dask=dask.address, data_root=str(data.root), cores=1)
+    engines, store = open_engines(settings, isolated=False), MemoryStore(policies(settings))
+    resolver = ReferenceResolver(engines, store, settings.local_cache_bytes)
+    tapes = Tapes(engines, store, resolver, settings.tape_values_bytes)
+    tasks = Tasks(engines, resolver, tapes, open_cluster(settings, engines), Redirects(settings))
+
+    def run(kind, document):
+        body = packed([json.dumps(document).encode()])
+        task = Task(kind, (), {}, "", Deadline(3_600_000), body, b"")
+        done = execute(task, tasks, settings, lambda _: None, lambda _: None)
+        if isinstance(done, TaskFailed):
+            return done.problem
+        return json.loads(bytes(unpacked(done.body)))
+
+    yield run
+    tasks.close()

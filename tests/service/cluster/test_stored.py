@@ -2,13 +2,23 @@
 
 import numpy as np
 import pytest
-from gradwire_service.cluster import stored
-from gradwire_service.cluster.stored import find_parquet, find_zarr
+from gradwire_service.cluster import parquet_files, reading, zarr_arrays
 from gradwire_service.problems import RequestError
+from gradwire_service.wire.chunked import ChunkedReference
 
 zarr = pytest.importorskip("zarr", reason="Dask is not installed")
 pyarrow = pytest.importorskip("pyarrow", reason="Dask is not installed")
 parquet = pytest.importorskip("pyarrow.parquet", reason="Dask is not installed")
+
+
+def find_zarr(address, pointer, **members):
+    return zarr_arrays.find_zarr(address, ChunkedReference("zarr", "", **members), pointer)
+
+
+def find_parquet(address, columns, pointer, **members):
+    reference = ChunkedReference("parquet", "", columns, **members)
+    return parquet_files.find_parquet(address, reference, pointer)
+
 
 BOUNDS = [(0, 3), (3, 10), (10, 11), (11, 25)]
 
@@ -151,15 +161,15 @@ def test_a_damaged_chunk_is_a_problem(tmp_path):
 
 def test_a_read_that_fails_is_repeated(tmp_path, monkeypatch):
     address = written(tmp_path / "x.zarr", np.ones((4, 2)), (4, 2))
-    opened, fails = stored._zarr, [OSError("network"), OSError("network")]
+    opened, fails = zarr_arrays._zarr, [OSError("network"), OSError("network")]
 
     def flaky(address):
         if fails:
             raise fails.pop()
         return opened(address)
 
-    monkeypatch.setattr(stored, "_zarr", flaky)
-    monkeypatch.setattr(stored, "_RETRY_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr(zarr_arrays, "_zarr", flaky)
+    monkeypatch.setattr(reading, "_RETRY_SECONDS", (0.0, 0.0))
     assert find_zarr(address, "/p").shape == (4, 2)
     fails += [OSError("network")] * 3
     with pytest.raises(RequestError) as caught:

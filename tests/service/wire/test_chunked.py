@@ -16,6 +16,7 @@ from gradwire_service.wire.numbers import Malformed
             ChunkedReference("zarr", "x", None, (9, 2), "float32"),
         ),
         ({"parquet": "t", "columns": ["a", "b"]}, ChunkedReference("parquet", "t", ("a", "b"))),
+        ({"zarr": "x", "missing": "fill"}, ChunkedReference("zarr", "x", missing="fill")),
     ],
 )
 def test_references(value, read):
@@ -41,6 +42,10 @@ def test_other_values(value):
         ({"zarr": "x", "shape": 9}, "/shape"),
         ({"zarr": "x", "shape": [-1]}, "/shape"),
         ({"zarr": "x", "dtype": "float"}, "/dtype"),
+        ({"zarr": "x", "missing": "refuse"}, "/missing"),
+        ({"zarr": "x", "missing": True}, "/missing"),
+        ({"dask": "x", "missing": "fill"}, ""),
+        ({"parquet": "t", "columns": "a", "missing": "fill"}, ""),
         ({"parquet": "t"}, "/columns"),
         ({"parquet": "t", "columns": []}, "/columns"),
         ({"parquet": "t", "columns": ["a", 1]}, "/columns"),

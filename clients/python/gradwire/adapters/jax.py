@@ -21,6 +21,7 @@ import numpy as np
 from gradwire.adapters.requirements import blocking_client, needs
 from gradwire.adapters.routines import Avals, Nested, Positions, Routine
 from gradwire.bfloat16 import FLOATING
+from gradwire.hidden import check_hides_nothing
 from gradwire.tracing.functions import Runs
 from gradwire.tracing.shapes import Aval
 
@@ -58,7 +59,10 @@ def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[.
             names = [_name(f, path) for path, leaf in paths if _is_array(leaf)]
             nested = Nested(f, own, arguments, names, jax.tree_util.tree_flatten)
             known[tree, static] = nested
-        leaves = _strong([jnp.asarray(leaf) for _, leaf in paths if _is_array(leaf)])
+        given = [leaf for _, leaf in paths if _is_array(leaf)]
+        for leaf in given:
+            check_hides_nothing(leaf, "an argument")
+        leaves = _strong([jnp.asarray(leaf) for leaf in given])
         results = request(nested.routine, *leaves)
         return jax.tree_util.tree_unflatten(nested.structure(_avals(leaves)), results)
 

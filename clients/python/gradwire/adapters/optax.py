@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gradwire.adapters.requirements import blocking_client, needs
+from gradwire.hidden import check_hides_nothing
 from gradwire.tracing import transforms
 from gradwire.tracing.functions import Runs
 
@@ -62,6 +63,8 @@ def steps(
         return optax.apply_updates(params, updates), state
 
     update = jax.jit(updated)
+    for leaf in jax.tree.leaves(params):
+        check_hides_nothing(leaf, "params")
     params = jax.tree.map(jnp.asarray, params)
     state = inner.init(params)
     for batch in batches:

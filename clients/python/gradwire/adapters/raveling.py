@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.bfloat16 import FLOATING
+from gradwire.hidden import plain
 from gradwire.tracing.structures import parameter_leaves, unflatten
 
 
@@ -24,7 +25,7 @@ class Raveled:
 
     def __init__(self, like: Any) -> None:
         leaves, self._structure = parameter_leaves(like)
-        arrays = [np.asarray(leaf) for leaf in leaves]
+        arrays = [plain(leaf, "x0") for leaf in leaves]
         self._arrays: list[NDArray[Any]] = [
             array if array.dtype.kind in FLOATING else array.astype(np.float64) for array in arrays
         ]

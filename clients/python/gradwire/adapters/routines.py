@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gradwire.bfloat16 import FLOATING, result_type
 from gradwire.errors import APIError
+from gradwire.hidden import plain
 from gradwire.tracing import transforms
 from gradwire.tracing.functions import Function, Runs, inline_of
 from gradwire.tracing.recorded import as_recorded, numbers_of
@@ -57,8 +58,10 @@ class Routine:
 
     def __call__(self, *arrays: Any) -> tuple[NDArray[Any], ...]:
         """Its results for these arrays and Python numbers, by one request."""
-        plain = (float, complex)
-        answer = self._function(*[a if type(a) in plain else np.asarray(a) for a in arrays])
+        as_given = (float, complex)
+        answer = self._function(
+            *[a if type(a) in as_given else plain(a, "an argument") for a in arrays]
+        )
         return tuple([np.asarray(part) for part in answer])
 
     def with_gradient(self, sources: Positions) -> Routine:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradwire.errors import UsageError
+from gradwire.hidden import plain
 from gradwire.tracing.recorded import outputs
 from gradwire.trees import is_list
 
@@ -83,14 +84,14 @@ def _applied(given: Mapping[str, Any]) -> Any:
 
 def _matrix(matrix: Any) -> Any:
     dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
-    return np.atleast_2d(np.asarray(dense, np.float64))
+    return np.atleast_2d(plain(dense, "a constraint", np.float64))
 
 
 def _sent(end: Any, unbounded: float) -> Any:
     """An end as it is sent: ``None`` for none, a number, or an array."""
     if end is None:
         return None
-    values = np.asarray(end, np.float64)
+    values = plain(end, "a constraint", np.float64)
     if np.all(values == unbounded):
         return None
     return values if values.ndim else float(values)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.errors import UsageError
+from gradwire.hidden import check_hides_nothing, plain
 from gradwire.trees import is_list
 from gradwire.usage import used
 
@@ -67,6 +68,8 @@ def ends_document(given: Any, parameters: Sequence[Parameter]) -> dict[str, Any]
 
 def _ends(pairs: Any, parameters: Sequence[Parameter]) -> tuple[list[float], list[float]]:
     """The lower and the upper ends of pairs."""
+    if isinstance(pairs, np.ndarray) and pairs.dtype.kind != "O":  # of objects, None is no bound
+        check_hides_nothing(pairs, "bounds")
     size = sum(parameter.size for parameter in parameters)
     if len(pairs) != size:
         raise UsageError(
@@ -78,6 +81,8 @@ def _ends(pairs: Any, parameters: Sequence[Parameter]) -> tuple[list[float], lis
                 f"bounds[{i}] is no pair (low, high): {pair!r}"[:200],
                 hint="(None, None) is an element without bounds",
             )
+    for end in (end for pair in pairs for end in pair if end is not None):
+        check_hides_nothing(end, "bounds")
     lows = [-np.inf if low is None else float(low) for low, _ in pairs]
     return lows, [np.inf if high is None else float(high) for _, high in pairs]
 
@@ -85,7 +90,7 @@ def _ends(pairs: Any, parameters: Sequence[Parameter]) -> tuple[list[float], lis
 def _flat(low: Any, high: Any, parameters: Sequence[Parameter]) -> dict[str, Any]:
     """Bounds of all elements in a row, by parameter."""
     size = sum(parameter.size for parameter in parameters)
-    lows, highs = (np.broadcast_to(np.asarray(end, np.float64), size) for end in (low, high))
+    lows, highs = (np.broadcast_to(plain(end, "bounds", np.float64), size) for end in (low, high))
     found: dict[str, Any] = {}
     start = 0
     for parameter in parameters:
@@ -129,7 +134,7 @@ def _is_under(path: str, given: str) -> bool:
 
 
 def _shaped(end: Any, parameter: Parameter) -> Any:
-    values = np.asarray(end, np.float64)
+    values = plain(end, "bounds", np.float64)
     if values.ndim and values.shape != parameter.shape:
         problem = f"bounds of {parameter.path} have the shape {values.shape}"
         raise UsageError(f"{problem}, but it has {parameter.shape}")

@@ -11,6 +11,7 @@ import numpy as np
 from gradwire.call import Steps
 from gradwire.chunked import is_dask, published
 from gradwire.errors import NotTraceable, UsageError
+from gradwire.hidden import plain
 from gradwire.optimization.constraints import Constraint, constraints_of, joined
 from gradwire.optimization.objectives import Objective, dotted
 from gradwire.optimization.parameters import Parameter
@@ -134,7 +135,7 @@ def _float(leaf: Any) -> Any:
     """A leaf of the start; as in SciPy, from integers the search goes on in floats."""
     if isinstance(leaf, (int, float)) and not isinstance(leaf, np.generic):
         return float(leaf)
-    array = np.asarray(leaf)
+    array = plain(leaf, "x0")
     return (array.astype(np.float64) if array.dtype.kind in "iu" else array)[()]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.hidden import plain
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import Structure, flatten, is_array_like
 from gradwire.tracing.terms import VALUE, Leaf, Term
@@ -57,4 +58,4 @@ def _recorded(part: Any) -> Tracer:
 
 
 def _plain(value: Any) -> NDArray[Any]:
-    return np.asarray(value, np.float64 if isinstance(value, int) else None)
+    return plain(value, "a value", np.float64 if isinstance(value, int) else None)

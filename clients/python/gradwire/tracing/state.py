@@ -180,6 +180,8 @@ class State:
             return self._of_process(value)
         if kind in (tuple, frozenset):
             return tuple(value)
+        if value is np.ma.masked:  # there is one, which does not change
+            return ()
         if isinstance(value, np.ndarray) and value.dtype != object:
             return self._whole(value, *_elements(value))
         if isinstance(value, np.ndarray):

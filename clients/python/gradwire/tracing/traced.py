@@ -13,6 +13,7 @@ from gradwire import endpoints
 from gradwire.call import Call, Steps
 from gradwire.endpoints import ProgramAt
 from gradwire.errors import APIError
+from gradwire.hidden import plain
 from gradwire.results import Evaluation
 from gradwire.stored import RemoteArray
 from gradwire.tracing.evaluation import LocalValues, NotHere
@@ -209,7 +210,7 @@ def _asked(term: Term, local: LocalValues) -> Steps[Any]:
 def argument(leaf: Leaf) -> Tracer:
     """An argument as a recorded array."""
     value = leaf.value
-    given = value if isinstance(value, RemoteArray) else np.asarray(value)
+    given = value if isinstance(value, RemoteArray) else plain(value, "an argument")
     return Tracer(
         leaf,
         Aval(given.shape, given.dtype),

@@ -11,6 +11,7 @@ import numpy as np
 from gradwire import hints
 from gradwire.bfloat16 import can_cast
 from gradwire.chunked import is_dask
+from gradwire.hidden import plain
 from gradwire.stored import RemoteArray
 from gradwire.tracing import literals, wrappers
 from gradwire.tracing.array_methods import Methods
@@ -417,7 +418,7 @@ def to_term(value: Any, trace: Trace | None = None) -> Term | None:
             "pass it as an argument",
         )
     if hasattr(value, "__array__") and not isinstance(value, (np.generic, type)):
-        return (trace or recording()).constant(np.asarray(value))
+        return (trace or recording()).constant(plain(value, "an array from outside"))
     return None
 
 

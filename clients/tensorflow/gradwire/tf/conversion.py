@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.hidden import check_hides_nothing
 from gradwire.tf import dtypes
 from gradwire.tf.arguments import only
 from gradwire.tf.dtypes import DType, as_dtype, of_numpy
@@ -101,7 +102,13 @@ def zeros_of(value: Any, before: tuple[int, ...] = ()) -> Tensor:
 
 
 def array_of(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
-    """A value as an array of a dtype, by default of TensorFlow's choice for it."""
+    """A value as an array of a dtype, by default of TensorFlow's choice for it.
+
+    TensorFlow takes what lies under a mask, or NaN, for values that are masked or null: they are
+    refused here.
+    """
+    if not isinstance(value, (list, tuple)):
+        check_hides_nothing(value, "the value")
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(value, dtype)
     if hasattr(value, "__array__"):
@@ -113,6 +120,7 @@ def array_of(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
             raise _unsupported(value)
     kinds: set[Any] = set()
     _survey(value, kinds)
+    check_hides_nothing(value, "the value")
     found = _python_dtype(kinds, value)
     wanted = found if dtype is None else dtype
     if dtype is not None and not _converts(found, dtype, value):

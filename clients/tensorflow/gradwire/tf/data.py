@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.hidden import plain
 from gradwire.tf import data_experimental as experimental
 from gradwire.tf import errors, nest, static
 from gradwire.tf.arguments import only
@@ -357,7 +358,7 @@ def _pairs(value: Any, specs: Any) -> list[tuple[Any, Any]]:
 def _as_spec(value: Any, spec: TensorSpec) -> Tensor:
     if not isinstance(value, Operand) and spec.dtype.name != "string":
         try:  # as NumPy converts, which cuts off decimals
-            value = np.asarray(value, spec.dtype.storage)
+            value = plain(value, "what `generator` yields", spec.dtype.storage)
         except (TypeError, ValueError) as error:
             raise invalid(f"`generator` yielded {value!r}: {error}") from None
     tensor = convert_to_tensor(value, spec.dtype)
