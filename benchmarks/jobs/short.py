@@ -1,19 +1,24 @@
-"""A short optimisation, beside some single gradients: of a new service, and later."""
+"""A short optimisation, beside some single gradients, and beside a long one in one process."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
+from statistics import median
+from time import perf_counter, sleep
 
 import gradwire
 import numpy as np
-from measure import Figures, Row, compared, interleave
+from measure import Figures, Row, compared, interleave, shown, table
 from peers.by_hand import Array
 from peers.workloads import ROSENBROCK
 from servers import GRADWIRE, running
 
 GRADIENTS = 30
 
+#: A run that is long, as the service finds out in its first seconds.
+LONG_SECONDS, _FOUND_SECONDS = 20.0, 3.0
+
+_BESIDE = "Short optimisations while one of {:g} s runs, with GRADWIRE_JOB_PROCESSES=1, ms"
 _TITLE = "The minimum of Rosenbrock's function of 10 numbers, beside {} single gradients"
 
 
@@ -27,7 +32,32 @@ def report(*, quick: bool) -> list[str]:
         Row.of("the first of a service", first, first_beside, "ms"),
         Row.of("a later one", later, beside, "ms"),
     ]
-    return [compared(_TITLE.format(GRADIENTS), f"{GRADIENTS} gradients", rows)]
+    beside = beside_a_long_one(20)
+    figures = [["20 short ones", shown(median(beside)), shown(max(beside))]]
+    return [
+        compared(_TITLE.format(GRADIENTS), f"{GRADIENTS} gradients", rows),
+        table(_BESIDE.format(LONG_SECONDS), ["", "p50", "max"], figures),
+    ]
+
+
+def beside_a_long_one(count: int) -> Figures:
+    """The milliseconds of some short runs on a service whose only place has a long one."""
+    settings = {"GRADWIRE_JOB_PROCESSES": "1"}
+    with running(GRADWIRE, environment=settings) as server, gradwire.Client(server.url) as client:
+        optimise = optimising(client)
+        optimise(0)
+        long = client.minimize(
+            "sum(x * x)",
+            {"x": [1.0, 2.0]},
+            method="sgd",
+            options={"learning_rate": 1e-12, "maxiter": 10**9},
+            max_seconds=LONG_SECONDS,
+            background=True,
+        )
+        sleep(_FOUND_SECONDS)
+        found = [optimise(number) for number in range(count)]
+        long.delete()
+        return found
 
 
 def optimising(client: gradwire.Client) -> Callable[[int], float]:

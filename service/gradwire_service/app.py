@@ -46,7 +46,8 @@ from gradwire_service.routes import (
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoutes, methods_of
 from gradwire_service.runs import Places, Runs
-from gradwire_service.scheduling import Bounds, Capacity, Placement, Queue
+from gradwire_service.runs.places import SHORT_RUN_SECONDS
+from gradwire_service.scheduling import Bounds, Capacity, Lanes, Placement, Queue
 from gradwire_service.settings import Settings
 from gradwire_service.settings.errors import StartupError
 from gradwire_service.store import open_store
@@ -193,7 +194,7 @@ def create_app(
         codes = open_codes(settings, engines.budget, metrics)
         shared = store, codes
         executors = ProcessPool(serve, settings, *shared, queue, threads, isolated=isolated)
-        for_jobs = settings.model_copy(update={"processes": settings.job_processes})
+        for_jobs = settings.model_copy(update={"processes": settings.job_processes + 1})
         serve_jobs = partial(serve, for_jobs=True)
         job_executors = JobPool(
             serve_jobs, for_jobs, *shared, job_queue, threads, isolated=isolated
@@ -224,7 +225,7 @@ def create_app(
         cluster, redirects = open_cluster(settings, engines), Redirects(settings)
         tasks = Tasks(engines, resolver, tapes_here, cluster, redirects)
         executors = ThreadPool(tasks, queue, settings)
-        job_executors = ThreadPool(tasks, job_queue, settings, settings.job_processes)
+        job_executors = ThreadPool(tasks, job_queue, settings, settings.job_processes + 1)
     dependencies = Dependencies(
         engines, store, resolver, capacity, placement, metrics, settings, clock
     )
@@ -302,13 +303,14 @@ def create_app(
 
 
 def _job_queue(settings: Settings, clock: Callable[[], float], *, isolated: bool) -> Queue:
-    """The queue of optimisations, which wait as long as it takes.
+    """The queue of optimisations, which wait as long as it takes, but not short for long ones.
 
     With API keys one process is kept for tenants of which nothing runs, if there are others.
     """
     kept = 1 if isolated and settings.job_processes > 1 else 0
     bounds = Bounds(settings.job_queue, settings.queue_bytes)
-    return Queue(settings.job_processes - kept, bounds, clock=clock)
+    lanes = Lanes(settings.job_processes, SHORT_RUN_SECONDS)
+    return Queue(settings.job_processes - kept, bounds, clock=clock, lanes=lanes)
 
 
 async def _pass_on(request: Request, error: Exception) -> Response:

@@ -14,5 +14,5 @@ def most_bytes(settings: Settings) -> int:
         + settings.local_cache_bytes
         + settings.buffer_bytes
         + settings.queue_bytes
-        + (settings.processes + settings.job_processes) * settings.process_bytes
+        + (settings.processes + settings.job_processes + 1) * settings.process_bytes
     )

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn, Protocol
 
+import orjson
+
 from gradwire_service.problems import RequestError
-from gradwire_service.scheduling import Placement, Queue
+from gradwire_service.scheduling import Outgrown, Placement, Queue
 from gradwire_service.scheduling.job import JobResult
 from gradwire_service.work.messages import Task, TaskFailed
 from gradwire_service.work.request import ProgressMessage
 
 #: Reasons why a run that the GPU does not take, or loses, goes on on the CPU.
 _BACK = frozenset({"draining", "overloaded", "out_of_gpu_memory", "worker_crashed"})
+
+
+#: A run is short until it has taken so long; then it is a long one, for which no short one waits.
+SHORT_RUN_SECONDS = 2.0
 
 
 class Pool(Protocol):
@@ -37,7 +43,9 @@ class Places:
     """Runs tasks on the CPU, or on the GPU that ``placement`` chooses.
 
     What the GPU computes faster moves there from its checkpoint, once it has run for a while and if
-    the GPU is free for it. What the GPU has no memory for, or loses, goes on on the CPU.
+    the GPU is free for it. What the GPU has no memory for, or loses, goes on on the CPU. What has
+    to wait for other long runs begins anew then, not from a checkpoint: no result shows whether its
+    run has waited.
     """
 
     def __init__(self, cpu: Pool, gpu: GpuPool | None, placement: Placement) -> None:
@@ -55,13 +63,19 @@ class Places:
     ) -> JobResult:
         """Run a task and wait for its answer, as ``Queue.run`` does."""
         latest = task.checkpoint
+        #: The last iteration that was reported, and that up to which a run is silent.
+        furthest = silent = -1
 
         def progressed(message: ProgressMessage) -> None:
-            nonlocal latest
+            nonlocal latest, furthest
+            iteration = orjson.loads(message.progress)["iteration"]
+            if iteration <= silent:
+                return
+            furthest = iteration
             latest = message.checkpoint or latest
             on_progress(message)
 
-        async def run_in(pool: Pool) -> JobResult:
+        async def ask(pool: Pool, *, long: bool = False) -> JobResult:
             pool.want(pool.queue.requests + 1)
             asked = task._replace(checkpoint=latest)
             return await pool.queue.run(
@@ -69,9 +83,20 @@ class Places:
                 task.deadline,
                 len(task.body),
                 owner=task.owner,
+                long=long,
                 watch=watch,
                 on_progress=progressed,
             )
+
+        async def run_in(pool: Pool) -> JobResult:
+            nonlocal task, latest, silent
+            began_from = latest
+            try:
+                return await ask(pool)
+            except Outgrown:
+                task = task._replace(deadline=task.deadline.renewed())
+                latest, silent = began_from, furthest
+                return await ask(pool, long=True)
 
         gpu = self._gpu if self._gpu is not None and self._gpu.usable else None
         if gpu is None or not self._placement.takes_all:

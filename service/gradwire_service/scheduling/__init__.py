@@ -3,9 +3,9 @@
 from gradwire_service.scheduling.bounds import Bounds
 from gradwire_service.scheduling.capacity import Capacity
 from gradwire_service.scheduling.deadline import Deadline, InlineDeadline, TooLongInline
-from gradwire_service.scheduling.job import Executor
+from gradwire_service.scheduling.job import Executor, Outgrown
 from gradwire_service.scheduling.placement import Placement
-from gradwire_service.scheduling.queue import Queue
+from gradwire_service.scheduling.queue import Lanes, Queue
 
 __all__ = [
     "Bounds",
@@ -13,6 +13,8 @@ __all__ = [
     "Deadline",
     "Executor",
     "InlineDeadline",
+    "Lanes",
+    "Outgrown",
     "Placement",
     "Queue",
     "TooLongInline",

@@ -42,6 +42,10 @@ class Deadline:
         if (on_move := self.on_move) is not None:
             on_move()
 
+    def renewed(self) -> Deadline:
+        """The same deadline for work that begins anew, also if this one was cancelled."""
+        return _restore(self._start, self.allowed_ms, self._clock)
+
     def cancel(self) -> None:
         """Stop the work at its next poll. Thread-safe."""
         self._cancelled = True
@@ -63,8 +67,8 @@ class Deadline:
         )
 
 
-def _restore(start: float, allowed_ms: float) -> Deadline:
-    deadline = Deadline(allowed_ms)
+def _restore(start: float, allowed_ms: float, clock: Callable[[], float] = monotonic) -> Deadline:
+    deadline = Deadline(allowed_ms, clock)
     deadline._start = start
     deadline.allow(allowed_ms)
     return deadline

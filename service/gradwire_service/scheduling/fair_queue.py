@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from gradwire_service.scheduling.job import Job
 
-_expected = attrgetter("expected_seconds")
+_expected = attrgetter("long", "expected_seconds")
 
 
 class FairQueue:

@@ -38,6 +38,10 @@ class Executor(Protocol):
         """Stop it at once, if possible."""
 
 
+class Outgrown(Exception):
+    """A task has turned out long while as many long ones run as may: it begins anew later."""
+
+
 class JobResult(NamedTuple):
     """The answer to a task, its waiting time, and its executor."""
 
@@ -56,8 +60,9 @@ class Job:
     nbytes: int
     expected_seconds: float
     home: str | None
-    #: Whether it is known to be short.
+    #: Whether it is known to be short, and whether it has proved to be long.
     short: bool
+    long: bool
     clock: Callable[[], float]
     #: Called with messages about its progress.
     on_progress: Callable[[Any], None] = lambda _: None

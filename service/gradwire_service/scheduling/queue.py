@@ -9,13 +9,20 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from gradwire_service.problems import RequestError
 from gradwire_service.scheduling.bounds import Bounds, DurationEstimate, draining, overloaded
 from gradwire_service.scheduling.deadline import Deadline
 from gradwire_service.scheduling.fair_queue import FairQueue
-from gradwire_service.scheduling.job import GRACE_SECONDS, TICK_SECONDS, Executor, Job, JobResult
+from gradwire_service.scheduling.job import (
+    GRACE_SECONDS,
+    TICK_SECONDS,
+    Executor,
+    Job,
+    JobResult,
+    Outgrown,
+)
 
 #: After this time, a task no longer counts as occupying a core: another may start beside it.
 LONG_SECONDS = 0.25
@@ -39,6 +46,17 @@ class Load:
     nbytes: int = 0
 
 
+class Lanes(NamedTuple):
+    """A lane for short tasks, of one executor more than the ``longs`` that may be long at once.
+
+    A task is short until it has run for ``short_seconds``. Then it is long, and leaves the lane to
+    the next one, or if there are as many long ones as may be, it leaves its executor: ``Outgrown``.
+    """
+
+    longs: int
+    short_seconds: float
+
+
 class Queue:
     """Hands tasks to executors: ``cores`` at a time, not counting long-running ones.
 
@@ -46,7 +64,9 @@ class Queue:
 
     Long-running tasks share their cores with others by the scheduler of the operating system, while
     there are executors. With more executors than cores, one is reserved for owners with no running
-    task, and for short tasks. Only for the event loop.
+    task, and for short tasks. With ``lanes`` the length of a task shows while it runs, and those
+    that may be long beyond ``cores`` are of owners with no other running task. Only for the event
+    loop.
     """
 
     def __init__(
@@ -56,8 +76,11 @@ class Queue:
         waited: Callable[[float], None] = lambda _: None,
         load: Load | None = None,
         clock: Callable[[], float] = monotonic,
+        lanes: Lanes | None = None,
     ) -> None:
         self._cores = cores
+        self._lanes = lanes
+        self._long_seconds = LONG_SECONDS if lanes is None else lanes.short_seconds
         self.bounds = bounds
         self.load = Load() if load is None else load
         self.load.cores += cores
@@ -95,6 +118,7 @@ class Queue:
         owner: str = "",
         expected_seconds: float | None = None,
         home: str | None = None,
+        long: bool = False,
         watch: Callable[[], Coroutine[Any, Any, NoReturn]] | None = None,
         on_progress: Callable[[Any], None] = lambda _: None,
     ) -> JobResult:
@@ -107,13 +131,14 @@ class Queue:
         Raises: ``RequestError`` (overloaded) at once if the queue is full, or too long for the
         deadline; later if the task is dropped for other owners' tasks, or has waited for too
         long; ``DeadlineExceeded`` at the deadline, even if the work does not poll it; the
-        error of ``watch``.
+        error of ``watch``; ``Outgrown`` for a task that is ``long`` without having been said to be.
         """
         known = expected_seconds is not None
         expected = self._durations.seconds if expected_seconds is None else expected_seconds
         self._make_room(deadline, nbytes, owner)
         short = known and expected < SHORT_SECONDS
-        job = Job(task, deadline, owner, nbytes, expected, home, short, self._clock, on_progress)
+        lengths = short, long
+        job = Job(task, deadline, owner, nbytes, expected, home, *lengths, self._clock, on_progress)
         self._count(job)
         self._waiting.add(job)
         job.start_timer()
@@ -195,10 +220,10 @@ class Queue:
         """Start the tasks that may start."""
         now = self._clock()
         while self._waiting and self._idle and not self._closed:
-            began = [job.began_at for job in self._running.values()]
-            recent = [at for at in began if now - at < LONG_SECONDS]
+            began = [job.began_at for job in self._running.values() if not job.long]
+            recent = [at for at in began if now - at < self._long_seconds]
             if len(recent) >= self._cores:
-                self._dispatch_in(min(recent) + LONG_SECONDS - now)
+                self._dispatch_in(min(recent) + self._long_seconds - now)
                 return
             job = self._waiting.take(self._may_begin)
             if job is None:
@@ -227,9 +252,33 @@ class Queue:
 
         It serves owners with no running task, and tasks known to be short.
         """
+        if self._lanes is not None:
+            if job.long:
+                return self._may_be_long(job)
+            free = self._lanes.longs + 1 - len(self._running)
+            return free > self._lanes.longs - self._cores or not self._running_of[job.owner]
         if len(self._idle) > 1 or len(self._idle) + len(self._running) <= self._cores:
             return True
         return not self._running_of[job.owner] or job.short
+
+    def _may_be_long(self, job: Job) -> bool:
+        """True if a job may be long beside those that are."""
+        assert self._lanes is not None
+        others = [other for other in self._running.values() if other is not job]
+        longs = sum(other.long for other in others)
+        if longs < self._cores:
+            return True
+        return longs < self._lanes.longs and all(other.owner != job.owner for other in others)
+
+    def _turn_long(self, job: Job) -> None:
+        """Count a job as long, or take it off its executor."""
+        if job.executor is None or self._running.get(job.executor) is not job:
+            return
+        if self._may_be_long(job):
+            job.long = True
+            self._dispatch()
+        else:
+            job.fail(Outgrown())
 
     def _begin(self, job: Job) -> None:
         executor = self._homes.get(job.home) if job.home is not None else None
@@ -243,6 +292,9 @@ class Queue:
         self._running[executor] = job
         self._running_of[job.owner] += 1
         self._waited(job.waited_seconds)
+        if self._lanes is not None and not job.long:
+            loop = asyncio.get_running_loop()
+            loop.call_later(self._lanes.short_seconds, self._turn_long, job)
 
         def on_answer(answer: Any) -> None:
             del self._running[executor]

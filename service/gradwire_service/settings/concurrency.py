@@ -40,10 +40,10 @@ def default_processes() -> int:
 def default_process_bytes() -> int:
     """The memory that the service itself does not need, divided by the number of processes.
 
-    There may be as many for jobs as there are cores.
+    There may be as many for jobs as there are cores, and one more for short ones.
     """
     left = available_bytes() - _OWN_BYTES
-    return max(left // (default_processes() + available_cores()), 64 * MEBIBYTE)
+    return max(left // (default_processes() + available_cores() + 1), 64 * MEBIBYTE)
 
 
 def available_bytes() -> int:

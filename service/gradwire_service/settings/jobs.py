@@ -16,9 +16,10 @@ class JobSettings(BaseModel):
         ge=1,
         le=1024,
         description="Worker processes of optimisations, beside those of other requests and at a "
-        "lower priority, started when there is one: so many run at once, others wait. With API "
-        "keys and two or more, one is reserved for tenants of which none runs. Without worker "
-        "processes, these are threads.",
+        "lower priority, started when there is one: so many run at once, others wait. One more is "
+        "started for those that take less than two seconds, which do not wait for longer ones. "
+        "With API keys and two or more, one is reserved for tenants of which none runs. Without "
+        "worker processes, these are threads.",
     )
     job_queue: int = Field(
         default=256, ge=0, description="Optimisations that may wait on a replica; others are a 503."

@@ -53,6 +53,12 @@ def processes(request):
     return request.param
 
 
+@pytest.fixture
+def no_lane(monkeypatch):
+    """No run proves to be long, so others wait for it."""
+    monkeypatch.setattr("gradwire_service.app.SHORT_RUN_SECONDS", 10**9)
+
+
 async def ended(client, path):
     """The job once it has ended."""
     job = {"state": "queued"}
@@ -205,7 +211,7 @@ async def test_cancelling_stops_the_work(served, processes):
         assert (await client.delete(path)).status_code == 404
 
 
-async def test_a_waiting_job_can_be_cancelled(served):
+async def test_a_waiting_job_can_be_cancelled(served, no_lane):
     async with served(job_processes=1) as client:
         first, second = [
             (await client.post("/v1/minimize", json=ENDLESS | {"background": True})).json()
@@ -229,6 +235,59 @@ async def test_a_client_that_leaves_stops_a_run_that_is_no_job(served):
         leaving.cancel()
         answer = await client.post("/v1/minimize", json=ROSEN)
         assert answer.status_code == 200
+
+
+async def out_of_the_lane(client, number):
+    """Wait until so many runs have proved to be long and wait; no other will prove to be."""
+    queue = client._transport.app.state.job_executors.queue
+    while sum(job.long for job in queue._waiting.all()) < number:  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
+    queue._lanes = queue._lanes._replace(short_seconds=10**9)
+
+
+async def test_short_runs_do_not_wait_for_long_ones(served, processes, monkeypatch):
+    """Nor for those that have proved to be long, and wait for others themselves."""
+    monkeypatch.setattr("gradwire_service.app.SHORT_RUN_SECONDS", 0.2)
+    async with served(processes=processes, job_processes=1) as client:
+        begun = [
+            await client.post("/v1/minimize", json=ENDLESS | {"background": True}) for _ in range(3)
+        ]
+        await out_of_the_lane(client, 2)
+        for _ in range(20):
+            assert (await client.post("/v1/minimize", json=ROSEN)).status_code == 200
+        for answer in begun:
+            path = answer.headers["location"]
+            job = (await client.get(path)).json()
+            assert (job["state"] in ("queued", "running"), job["resumed"]) == (True, 0)
+            assert (await client.delete(path)).status_code == 204
+
+
+async def test_no_result_shows_whether_its_run_has_waited(served, processes, monkeypatch):
+    """A run that leaves the lane has the bits of one that did not, and progress that only grows."""
+    monkeypatch.setattr("gradwire_service.app.SHORT_RUN_SECONDS", 0.2)
+    monkeypatch.setattr("gradwire_service.work.solve.CHECKPOINT_SECONDS", 0.0)
+    fit: dict[str, Any] = {
+        "program": "sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)",
+        "variables": {"x": [-1.2, 1.0] * 20},
+        "method": "CG",
+        "options": {"maxiter": 4000, "gtol": 0.0},
+        "exact": True,
+    }
+    async with served(processes=processes, job_processes=1) as client:
+        alone = (await client.post("/v1/minimize", json=fit | {"wait_ms": 600_000})).json()
+        endless = await client.post("/v1/minimize", json=ENDLESS | {"background": True})
+        begun = await client.post("/v1/minimize", json=fit | {"background": True})
+        path = begun.headers["location"]
+        await out_of_the_lane(client, 1)
+        await client.delete(endless.headers["location"])
+        job = await ended(client, path)
+        assert (job["state"], job["resumed"]) == ("succeeded", 0)
+        for found in alone, job["result"]:
+            del found["history"]["seconds"]
+        assert job["result"] == alone
+        events = await events_of(client, path)
+        iterations = [data["iteration"] for _, name, data in events if name == "progress"]
+        assert iterations == sorted(set(iterations))
 
 
 async def test_events_end_with_the_job_and_can_be_resumed(served, processes):
@@ -256,7 +315,7 @@ async def test_events_end_with_the_job_and_can_be_resumed(served, processes):
 
 
 @on_clock_loop
-async def test_a_stream_without_events_is_kept_open(served):
+async def test_a_stream_without_events_is_kept_open(served, no_lane):
     clock = loop_clock()
     async with served(clock=clock, now=clock, job_processes=1) as client:
         for _ in range(2):

@@ -1,12 +1,13 @@
 """The bounded queue: concurrency, fairness between owners, deadlines and limits."""
 
 import asyncio
+import random
 from typing import Any
 
 import pytest
 from gradwire_engine.errors import DeadlineExceeded
 from gradwire_service.problems import RequestError
-from gradwire_service.scheduling import Bounds, Deadline, Queue
+from gradwire_service.scheduling import Bounds, Deadline, Lanes, Outgrown, Queue
 from gradwire_service.scheduling.job import GRACE_SECONDS, TICK_SECONDS
 from gradwire_service.scheduling.queue import LONG_SECONDS, SHORT_SECONDS
 
@@ -372,3 +373,86 @@ async def test_dropped_tasks_wait_no_longer_and_others_go_on():
     hold.set()
     assert (await running).answer == "done"
     assert (await asked(queue, hold)).answer == "done"
+
+
+def lanes_of(cores=1, longs=1, **named):
+    """A queue with a lane for tasks of up to two seconds, and its executors."""
+    queue = queue_of(cores, Bounds(999, 9999), lanes=Lanes(longs, 2.0), **named)
+    return queue, [TimedExecutor(queue) for _ in range(longs + 1)]
+
+
+async def test_short_tasks_do_not_wait_for_a_long_one():
+    queue, _ = lanes_of()
+    gate = asyncio.Event()
+    long = asked(queue, gate)
+    begin = loop_clock()()
+    assert (await asked(queue, 0.005)).waited_seconds == near(2)  # until then, it may be short
+    for _ in range(20):
+        assert (await asked(queue, 0.005)).waited_seconds == 0
+    assert loop_clock()() - begin == pytest.approx(2.1, abs=0.1)
+    gate.set()
+    assert (await long).answer == "done"
+
+
+async def test_a_task_that_proves_long_leaves_its_executor_to_short_ones():
+    queue, hands = lanes_of()
+    gates = [asyncio.Event() for _ in range(3)]
+    long, *others = [asked(queue, gate) for gate in gates]
+    short = asked(queue, 0.5)
+    for other in others:
+        with pytest.raises(Outgrown):
+            await other
+    again = [asked(queue, gate, long=True) for gate in gates[1:]]
+    assert (await short).answer == "done"
+    for _ in range(5):
+        assert (await asked(queue, 0.5)).waited_seconds == 0  # not behind those that wait
+    assert not any(task.done() for task in [long, *again])
+    assert not any(hand.killed for hand in hands)
+    for gate, task in zip(gates, [long, *again], strict=True):
+        gate.set()
+        assert (await task).answer == "done"
+        await settled()
+
+
+async def test_an_executor_is_kept_for_owners_of_whom_nothing_is_long():
+    queue, _ = lanes_of(cores=1, longs=2)
+    gates = [asyncio.Event() for _ in range(3)]
+    mine = asked(queue, gates[0], owner="me")
+    with pytest.raises(Outgrown):
+        await asked(queue, gates[1], owner="me")
+    yours = asked(queue, gates[2], owner="you")
+    await asyncio.sleep(3)
+    assert not yours.done()  # long as well, beside mine
+    assert (await asked(queue, 0.5, owner="third")).waited_seconds == 0
+    waiting = asked(queue, gates[1], owner="me", long=True)
+    await asyncio.sleep(3)
+    assert len(queue._running) == 2
+    for gate in gates:
+        gate.set()
+    for task in mine, yours, waiting:
+        assert (await task).answer == "done"
+
+
+@pytest.mark.parametrize("longs", [1, 3])
+@pytest.mark.parametrize("seed", range(8))
+async def test_all_tasks_end_and_no_short_one_waits_for_more_than_trials(seed, longs):
+    """Short tasks wait at most until those that came before them have shown how long they are."""
+    queue, _ = lanes_of(longs, longs)
+    draw = random.Random(seed)
+    waits: list[tuple[float, float]] = []
+
+    async def one(before):
+        seconds = draw.choice([0.001, 0.01, 0.3, 30.0, 500.0])
+        await asyncio.sleep(draw.choice([0.0, 0.5, 5.0]) * before)
+        try:
+            found = await asked(queue, seconds, owner=draw.choice("ab"), deadline=within(1e9))
+        except Outgrown:
+            found = await asked(queue, seconds, long=True, deadline=within(1e9))
+        assert found.answer == "done"
+        waits.append((seconds, found.waited_seconds))
+
+    await asyncio.gather(*(one(number % 7) for number in range(30)))
+    assert len(waits) == 30
+    trials = 2.1 * len(waits)
+    assert all(waited <= trials for seconds, waited in waits if seconds < 2)
+    assert max(waited for seconds, waited in waits if seconds > 2) > trials
