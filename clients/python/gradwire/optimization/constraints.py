@@ -10,6 +10,7 @@ import numpy as np
 from gradwire.errors import UsageError
 from gradwire.tracing.recorded import outputs
 from gradwire.trees import is_list
+from gradwire.usage import used
 
 
 class Constraint(NamedTuple):
@@ -44,8 +45,9 @@ def constraints_of(given: Any) -> list[Constraint]:
     """
     if given is None:
         return []
-    several: Sequence[Any] = given if is_list(given) else [given]
-    return [_one(each, i) for i, each in enumerate(several)]
+    with used("constraints"):
+        several: Sequence[Any] = given if is_list(given) else [given]
+        return [_one(each, i) for i, each in enumerate(several)]
 
 
 def _one(given: Any, place: int) -> Constraint:
