@@ -65,9 +65,10 @@ class ClientOptions:
                 hint=hints.NO_KEY,
             )
         home: Any = self.home
+        placement: Any = self.placement
         if home is not None and not (isinstance(home, str) and _KEY.fullmatch(home)):
             raise UsageError(f"home needs a name of printable ASCII characters, got {home!r:.200}")
-        if not isinstance(self.placement, str) or self.placement not in get_args(Placement):
+        if not isinstance(placement, str) or placement not in get_args(Placement):
             raise UsageError(
                 f"placement needs 'gpu', 'cpu' or 'any', got {self.placement!r:.200}",
                 hint="set GRADWIRE_PLACEMENT, or give placement to the client",

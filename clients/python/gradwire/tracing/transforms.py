@@ -209,11 +209,7 @@ def vmap(
 
     >>> gradwire.vmap(gradwire.grad(loss), in_axes=(None, 0, 0))(w, xs, ys)  # of each example
     """
-    if not isinstance(out_axes, int):
-        raise UsageError(f"out_axes needs an axis, got {type(out_axes).__name__}")
-    if not (in_axes is None or isinstance(in_axes, int | Sequence)):
-        got = type(in_axes).__name__
-        raise UsageError(f"in_axes needs an axis, or one for each argument, got {got}")
+    _check_axes(in_axes, out_axes)
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
         axes = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else in_axes
@@ -245,6 +241,14 @@ def vmap(
         return returned.read(whole, (np.shape(leaf)[axis],), out_axes)
 
     return _made(f, mapped, (), client, partial(vmap, in_axes=in_axes, out_axes=out_axes))
+
+
+def _check_axes(in_axes: Any, out_axes: Any) -> None:
+    if not isinstance(out_axes, int):
+        raise UsageError(f"out_axes needs an axis, got {type(out_axes).__name__}")
+    if not (in_axes is None or isinstance(in_axes, int | Sequence)):
+        got = type(in_axes).__name__
+        raise UsageError(f"in_axes needs an axis, or one for each argument, got {got}")
 
 
 def _prefix(format: MatrixFormat) -> str:
