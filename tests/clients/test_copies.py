@@ -3,7 +3,8 @@
 import asyncio
 import copy
 import pickle
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 import cloudpickle
 import gradwire
@@ -21,8 +22,8 @@ def difference(x):
 
 
 class Weights(NamedTuple):
-    a: object
-    b: object
+    a: Any
+    b: Any
 
 
 START = Weights(np.zeros(2), 1.0)
@@ -35,7 +36,7 @@ WAYS = {
 }
 X = {"x": np.array([1.0, 2.0])}
 #: Each makes a public object by a client.
-MADE = {
+MADE: dict[str, Callable[[Any], Any]] = {
     "client": lambda client: client,
     "client with options": lambda client: client.with_options(timeout=3, home="h", placement="gpu"),
     "programs": lambda client: client.programs,
@@ -70,13 +71,12 @@ MADE = {
     "SparseArray": lambda _: gradwire.SparseArray(np.array([[0]]), np.ones(1), (2,)),
     "RaggedArray": lambda _: gradwire.RaggedArray.of([[1.0], []]),
     "ChunkedArray": lambda _: gradwire.ChunkedArray({"zarr": "x"}, (3,)),
-    **{
-        kind.__name__: lambda _, kind=kind: kind("a problem", hint="what to do")
-        for kind in (
-            *(gradwire.UsageError, gradwire.TransportError, gradwire.RequestTimeout),
-            *(gradwire.NotInstalled, gradwire.NotTraceable, gradwire.MalformedReply),
-        )
-    },
+    "UsageError": lambda _: gradwire.UsageError("a", hint="b"),
+    "TransportError": lambda _: gradwire.TransportError("a", hint="b"),
+    "RequestTimeout": lambda _: gradwire.RequestTimeout("a", hint="b"),
+    "NotInstalled": lambda _: gradwire.NotInstalled("a", hint="b", name="c"),
+    "NotTraceable": lambda _: gradwire.NotTraceable("a", hint="b", place="c"),
+    "MalformedReply": lambda _: gradwire.MalformedReply("a", hint="b"),
 }
 
 
@@ -111,7 +111,7 @@ def test_a_job_of_an_asynchronous_client_can_be_copied(service_url, way):
     async def ended(job):
         assert type(job) is gradwire.AsyncJob
         found = await job.result(timeout=600)
-        await job.client.close()
+        await cast("gradwire.AsyncClient", job.client).close()
         return found
 
     assert asyncio.run(ended(way(asyncio.run(started())))).x == {"x": pytest.approx(3.0)}

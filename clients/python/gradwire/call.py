@@ -20,10 +20,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import httpx
 
+from gradwire.errors import UsageError
 from gradwire.events import ServerEvent
 
 T = TypeVar("T")
@@ -100,9 +101,25 @@ class BlockingStep(Generic[T]):
 Steps: TypeAlias = Generator[Call[Any] | BlockingStep[Any], Any, T]
 
 
+_CALLS: Final = "client.request(method, path, document) sends any request of the protocol"
+
 #: Sends a call and returns the answer, or a coroutine of it.
 Send: TypeAlias = Callable[[Call[Any]], Any]
 SendAsync: TypeAlias = Callable[[Call[Any]], Coroutine[Any, Any, Any]]
+
+
+def check_call(call: Any) -> None:
+    """Refuse a value that is not a call."""
+    if not isinstance(call, Call):
+        raise UsageError(f"expected a call, got {type(call).__name__}", hint=_CALLS)
+
+
+def _steps(conversation: Any) -> Steps[Any]:
+    """The steps of a conversation; refuse a value that has none."""
+    if not isinstance(conversation, Call | BlockingStep | Generator):
+        got = type(conversation).__name__
+        raise UsageError(f"expected a call or a generator of calls, got {got}", hint=_CALLS)
+    return iter(conversation)
 
 
 def drive(conversation: Conversation[T], send: Send) -> T:
@@ -111,7 +128,7 @@ def drive(conversation: Conversation[T], send: Send) -> T:
     def fetch(other: Conversation[Any], /) -> Any:
         return drive(other, send)
 
-    steps = iter(conversation)
+    steps = _steps(conversation)
     try:
         step = next(steps)
         while True:
@@ -128,7 +145,7 @@ def drive(conversation: Conversation[T], send: Send) -> T:
 
 async def drive_async(conversation: Conversation[T], send: SendAsync) -> T:
     """Run a conversation, awaiting each step; blocking steps run in a thread."""
-    steps = iter(conversation)
+    steps = _steps(conversation)
     try:
         step = next(steps)
         while True:

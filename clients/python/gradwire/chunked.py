@@ -17,7 +17,9 @@ from numpy.typing import DTypeLike
 from gradwire.bfloat16 import dtype_of, name_of
 from gradwire.environment import variable
 from gradwire.errors import UsageError
+from gradwire.messagepack import DTYPES
 from gradwire.stored import RemoteArray
+from gradwire.usage import used
 
 #: The name of a tenant, with which names of datasets begin where keys isolate tenants.
 TENANT = "GRADWIRE_TENANT"
@@ -43,9 +45,10 @@ class ChunkedArray(RemoteArray):
     def __init__(
         self, reference: Mapping[str, Any], shape: Sequence[int], dtype: DTypeLike = np.float64
     ) -> None:
-        self.reference: Mapping[str, Any] = dict(reference)
-        self.shape: tuple[int, ...] = tuple(map(int, shape))
-        self.dtype: np.dtype[Any] = dtype_of(dtype)
+        with used("a chunked array's reference, shape and dtype"):
+            self.reference: Mapping[str, Any] = dict(reference)
+            self.shape: tuple[int, ...] = tuple(map(int, shape))
+            self.dtype: np.dtype[Any] = dtype_of(dtype)
 
     def __repr__(self) -> str:
         return f"ChunkedArray({self.reference!r}, {self.shape}, {self.dtype})"
@@ -75,6 +78,11 @@ def published(array: Any) -> ChunkedArray:
         raise UsageError(
             f"the shape of the Dask array {array.name} is not known, it is {array.shape}",
             hint="call array.compute_chunk_sizes() before",
+        )
+    if name_of(array.dtype) not in DTYPES:
+        raise UsageError(
+            f"the Dask array {array.name} is of dtype {array.dtype}: expected numbers or booleans",
+            hint="array.astype(float) has numbers",
         )
     cluster = _current_client(array)
     from dask.base import tokenize  # noqa: PLC0415 - it is there, as its array is

@@ -130,13 +130,14 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
         """
         other = object.__new__(type(self))
         vars(other).update(vars(self), _owns_pool=False)
-        other._options = dataclasses.replace(
-            self._options,
-            timeout=self._options.timeout if timeout is UNSET else timeout,
-            max_retries=self._options.max_retries if max_retries is None else max_retries,
-            home=self._options.home if home is None else home,
-            placement=placement or self._options.placement,
-        )
+        with used("a client's options"):
+            other._options = dataclasses.replace(
+                self._options,
+                timeout=self._options.timeout if timeout is UNSET else timeout,
+                max_retries=self._options.max_retries if max_retries is None else max_retries,
+                home=self._options.home if home is None else home,
+                placement=self._options.placement if placement is None else placement,
+            )
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -64,7 +64,11 @@ class ClientOptions:
                 "api_key is not a valid API key: expected printable ASCII characters",
                 hint=hints.NO_KEY,
             )
-        if self.placement not in get_args(Placement):
+        home: Any = self.home
+        placement: Any = self.placement
+        if home is not None and not (isinstance(home, str) and _KEY.fullmatch(home)):
+            raise UsageError(f"home needs a name of printable ASCII characters, got {home!r:.200}")
+        if not isinstance(placement, str) or placement not in get_args(Placement):
             raise UsageError(
                 f"placement needs 'gpu', 'cpu' or 'any', got {self.placement!r:.200}",
                 hint="set GRADWIRE_PLACEMENT, or give placement to the client",

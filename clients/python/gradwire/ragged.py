@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.errors import UsageError
 from gradwire.hidden import check_hides_nothing
+from gradwire.usage import used
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,9 +26,24 @@ class RaggedArray:
     values: NDArray[Any]
     row_splits: NDArray[np.int64]
 
+    def __post_init__(self) -> None:
+        with used("a ragged array"):
+            axes = len(getattr(self.row_splits, "shape", ()))
+            is_whole = axes == 1 and hasattr(self.values, "shape")
+        if not is_whole:
+            raise UsageError(
+                "a ragged array needs an array of values and one row of row_splits",
+                hint="RaggedArray.of(rows) makes one of its rows",
+            )
+
     @classmethod
     def of(cls, rows: Sequence[NDArray[Any] | Sequence[Any]]) -> RaggedArray:
         """An array of these rows; as in all variables, Python's numbers are float64."""
+        with used("the rows of a ragged array"):
+            return cls._of(rows)
+
+    @classmethod
+    def _of(cls, rows: Sequence[NDArray[Any] | Sequence[Any]]) -> RaggedArray:
         for row in rows:
             check_hides_nothing(row, "a row")
         arrays = [r if isinstance(r, np.ndarray) else np.asarray(r, np.float64) for r in rows]

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from gradwire import codec
 from gradwire.bfloat16 import name_of
-from gradwire.call import Call, Reply, Steps
+from gradwire.call import Call, Reply, Steps, check_call
 from gradwire.errors import APIError, StoreUnavailable, UnknownRef
 
 T = TypeVar("T")
@@ -116,6 +116,7 @@ class Residents:
 
     def conversation(self, call: Call[T]) -> Steps[T]:
         """The steps that answer a call; its values are encoded now."""
+        check_call(call)
         if call.method != "POST" or not isinstance(call.document, Mapping):
             return iter(call)
         named: dict[str, Resident] = {}

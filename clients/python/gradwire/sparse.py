@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gradwire.errors import UsageError
+from gradwire.usage import used
 
 if TYPE_CHECKING:
     from scipy.sparse import coo_array
@@ -30,19 +34,33 @@ class SparseArray:
     values: NDArray[Any]
     shape: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        with used("a sparse array"):
+            rows = len(getattr(self.indices, "shape", ()))
+            is_whole = hasattr(self.values, "shape") and all(n >= 0 for n in map(index, self.shape))
+        if rows != 2 or not is_whole:
+            raise UsageError(
+                "a sparse array needs an array of indices with two axes, an array of values, and a "
+                "shape",
+                hint="SparseArray.from_scipy(array) makes one of an array of SciPy's",
+            )
+
     @classmethod
     def from_scipy(cls, array: Any) -> SparseArray:
         """The elements of one of SciPy's sparse arrays or matrices, of any format."""
-        coo = array.tocoo()
-        return cls(np.stack(coo.coords, axis=-1).astype(np.int64), coo.data, coo.shape)
+        with used("a sparse array of SciPy's"):
+            coo = array.tocoo()
+            return cls(np.stack(coo.coords, axis=-1).astype(np.int64), coo.data, coo.shape)
 
     def toarray(self) -> NDArray[Any]:
         """The dense array."""
         ahead = self.indices.shape[1]
         strides = [math.prod(self.shape[axis + 1 : ahead]) for axis in range(ahead)]
-        whole = np.zeros((math.prod(self.shape[:ahead]), *self.shape[ahead:]), self.values.dtype)
-        np.add.at(whole, self.indices @ np.array(strides, np.int64), self.values)
-        return whole.reshape(self.shape)
+        with used("the elements of a sparse array"):
+            size = math.prod(self.shape[:ahead])
+            whole = np.zeros((size, *self.shape[ahead:]), self.values.dtype)
+            np.add.at(whole, self.indices @ np.array(strides, np.int64), self.values)
+            return whole.reshape(self.shape)
 
     def to_scipy(self) -> coo_array:
         """The same for SciPy, which has to be installed; slices element by element."""

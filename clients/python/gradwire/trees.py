@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
-from gradwire.errors import UsageError
+from gradwire.errors import GradwireError, UsageError
 
 
 class DataclassInstance(Protocol):
@@ -37,6 +37,10 @@ NONFINITE = frozenset({"NaN", "Infinity", "-Infinity"})
 LEAF_MEMBERS = frozenset({"value", "base64", "data", "ref", "indices", "row_splits"})
 
 
+_ENDLESS: Final = "a list or a dictionary may not contain itself"
+_LEVELS: Final = "nest them in dictionaries, lists, tuples or dataclasses of Python"
+
+
 class Static:
     """A value that is part of a structure; one that cannot be hashed equals itself alone."""
 
@@ -46,7 +50,7 @@ class Static:
         self.value: Any = value
         try:
             hash(value)
-        except TypeError:
+        except Exception:  # noqa: BLE001 - of any class, which may refuse as it likes
             self._key: Any = type(value), id(value)
         else:
             self._key = type(value), value  # True is not 1 here
@@ -82,6 +86,8 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Stru
     """The leaves of nested values, in order, and the structure that holds them.
 
     What is neither a leaf nor a level is part of the structure.
+
+    Raises: ``UsageError`` for levels without end, and for those that cannot be read.
     """
     leaves: list[Any] = []
 
@@ -96,7 +102,14 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Stru
         inner = tuple([structure(part) for part in parts])
         return Level(type(value), tuple(keys), inner, default_factory(value))
 
-    return leaves, structure(value)
+    try:
+        return leaves, structure(value)
+    except GradwireError:
+        raise
+    except RecursionError as error:
+        raise UsageError("values are nested too deeply", hint=_ENDLESS) from error
+    except Exception as error:
+        raise UsageError(f"nested values cannot be read: {error}", hint=_LEVELS) from error
 
 
 def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
@@ -146,7 +159,11 @@ def nested(kind: Any, keys: Sequence[Any], parts: Sequence[Any], factory: Any = 
         pairs = dict(zip(keys, parts, strict=True))
         if kind is dict:
             return pairs
-        return kind(factory, pairs) if issubclass(kind, defaultdict) else kind(pairs)
+        try:
+            return kind(factory, pairs) if issubclass(kind, defaultdict) else kind(pairs)
+        except Exception as error:
+            problem = f"a {kind.__name__} cannot be made of its parts: {error}"
+            raise UsageError(problem, hint=_LEVELS) from error
     if dataclasses.is_dataclass(kind):
         # As copy does: no __init__ may check or change what was given.
         made: Any = object.__new__(cast("type", kind))

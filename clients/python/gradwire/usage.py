@@ -100,7 +100,7 @@ def check_program(program: Any) -> None:
 
 def path_part(reference: Any, expected: str) -> str:
     """The name or the id of a resource as a part of a path; refuse what is none."""
-    if not isinstance(reference, str) or not reference:
-        raise UsageError(f"expected {expected}, got {reference!r}")
     with used(expected):
+        if not isinstance(reference, str) or not reference:
+            raise UsageError(f"expected {expected}, got {reference!r}"[:200])
         return quote(reference, safe=":")

@@ -217,6 +217,11 @@ def as_array(value: Any, name: str) -> NDArray[Any] | None:
         )
     if dtype is None:
         return array
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise UsageError(
+            f"{name} has the dtype {dtype!r:.80}, which is none of values",
+            hint=f"one of {', '.join(DTYPES)}",
+        )
     return rounded(array) if dtype == NAME else widened(array).astype(dtype)
 
 

@@ -11,6 +11,7 @@ from gradwire.errors import UsageError
 from gradwire.hidden import plain
 from gradwire.tracing.recorded import outputs
 from gradwire.trees import is_list
+from gradwire.usage import used
 
 
 class Constraint(NamedTuple):
@@ -45,8 +46,9 @@ def constraints_of(given: Any) -> list[Constraint]:
     """
     if given is None:
         return []
-    several: Sequence[Any] = given if is_list(given) else [given]
-    return [_one(each, i) for i, each in enumerate(several)]
+    with used("constraints"):
+        several: Sequence[Any] = given if is_list(given) else [given]
+        return [_one(each, i) for i, each in enumerate(several)]
 
 
 def _one(given: Any, place: int) -> Constraint:

@@ -89,10 +89,10 @@ class Start:
     """The parameters to start from: arrays of floats, nested as they are given."""
 
     def __init__(self, x0: Any) -> None:
-        given, self._structure = parameter_leaves(x0)
-        if not given:
-            raise UsageError(f"x0 has no numbers to start from, it is {x0!r}"[:200])
         with used("x0"):
+            given, self._structure = parameter_leaves(x0)
+            if not given:
+                raise UsageError(f"x0 has no numbers to start from, it is {x0!r}"[:200])
             self.leaves: list[Any] = [_float(leaf) for leaf in given]
 
     @property

@@ -141,10 +141,14 @@ def _optimized(
     background: bool,
     show: Show | None,
 ) -> Steps[Any]:
+    key = given.get("idempotency_key")
+    if key is not None and not isinstance(key, str):
+        raise UsageError(f"idempotency_key needs a string, got {type(key).__name__}")
     if given.get("callback") is not None:
         check_function(given["callback"])
     objective = yield from _objective(f, x0, args, given)
-    document = _document(kind, objective, method, given)
+    with used("the options"):
+        document = _document(kind, objective, method, given)
     callback, program = given.get("callback"), _places(objective.program)
     if background:
         document["background"] = True
@@ -160,7 +164,7 @@ def _optimized(
         return handle(JobDocument.read(reply.document), result, program)
 
     # Without a key, what a short run is asked for is stored nowhere.
-    key = given.get("idempotency_key") or (None if background else "")
+    key = key or (None if background else "")
     asked = Call(
         "POST", f"/v1/{kind}", document, read, text_of(program), key=key, prefers_job=background
     )
@@ -200,7 +204,8 @@ def _objective(f: Any, x0: Any, args: Any, given: Mapping[str, Any]) -> Steps[Ob
         return (yield from of_function(f, x0, args, constraints))
     if args is not None and not (isinstance(args, tuple) and not args):
         raise UsageError("args go with a Python function", hint="a program has variables")
-    return of_program(f, x0, constraints=constraints, **of)
+    with used("the program and its variables"):
+        return of_program(f, x0, constraints=constraints, **of)
 
 
 def _document(

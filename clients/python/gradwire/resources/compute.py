@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Unpack
 
 from gradwire import endpoints
@@ -83,7 +83,8 @@ class Compute(Derivatives):
         given: tuple[Any, Any] = method, path
         if not all(isinstance(part, str) for part in given) or not path.startswith("/"):
             raise UsageError(f"a request has a method and a path, GET and /v1/limits, not {given}")
-        return Call(method, path, document, lambda reply: reply)
+        sent = dict(document) if isinstance(document, Mapping) else document
+        return Call(method, path, sent, lambda reply: reply)
 
     @sent
     def map(

@@ -142,7 +142,9 @@ def drawing(
         target = traced.returned if target is None else target
     elif len(point) > 1:
         raise UsageError(f"a program needs one point, its variables by name, got {len(point)}")
-    known = yield from _registered(program)
+    with used("what is drawn"):
+        registering = _registered(program)
+    known = yield from registering
     with used("what is drawn"):
         query = query_of(variables, target, sources)
     pictures = []

@@ -45,7 +45,7 @@ class FlatPoint(NamedTuple):
     @property
     def kind(self) -> Any:
         """The structure, shapes and dtypes: points of one kind go into one request."""
-        shapes = [(type(leaf), np.shape(leaf), np.result_type(leaf)) for leaf in self.leaves]
+        shapes = [(type(leaf), np.shape(leaf), np.asarray(leaf).dtype) for leaf in self.leaves]
         return self.structure, tuple(shapes)
 
     @property
@@ -80,7 +80,8 @@ def mapped(
     A chunk that is too large for the service, or takes too long, is halved, as are those after it.
     """
     if chunk is not None and (not _is_int(chunk) or not 1 <= chunk <= sys.maxsize):
-        raise UsageError(f"a chunk needs at least one point, got {chunk!r}")
+        got = chunk if _is_int(chunk) else type(chunk).__name__
+        raise UsageError(f"a chunk needs at least one point, got {got}")
     most = chunk or MOST_POINTS
     points = (asked.point(one, i) for i, one in enumerate(given))
     answers: list[Any] = []
@@ -111,9 +112,10 @@ class MappedProgram:
 
     def point(self, given: Any, index: int) -> FlatPoint:
         """The variables of a point, by name."""
-        outermost(given, f"points[{index}]")
-        leaves, structure = flatten(given, lambda value: members(value) is None)
-        return FlatPoint([_number(leaf, index) for leaf in leaves], structure)
+        with used(f"points[{index}]"):
+            outermost(given, f"points[{index}]")
+            leaves, structure = flatten(given, _is_leaf)
+            return FlatPoint([_number(leaf, index) for leaf in leaves], structure)
 
     def ask(self, points: Sequence[FlatPoint]) -> Steps[list[Any]]:
         """The values of the outputs."""
@@ -131,11 +133,11 @@ class MappedFunction:
 
     def point(self, given: Any, index: int) -> FlatPoint:
         """A point's arguments; Python's integers are numbers here."""
-        leaves, structure = flatten(given, lambda value: is_array_like(value) or _is_int(value))
         with used(f"points[{index}]"):
+            leaves, structure = flatten(given, lambda value: is_array_like(value) or _is_int(value))
             numbers = [float(leaf) if _is_int(leaf) else leaf for leaf in leaves]
             for leaf in numbers:
-                np.shape(leaf)  # arrays of other libraries may refuse to be read
+                np.asarray(leaf)  # arrays of other libraries may refuse to be read
             return FlatPoint(numbers, structure)
 
     def ask(self, points: Sequence[FlatPoint]) -> Steps[list[Any]]:
@@ -219,6 +221,10 @@ def _nth(value: Any, i: int) -> Any:
     if is_list(value) and not (value and isinstance(value[0], SparseArray | RaggedArray)):
         return type(value)(_nth(item, i) for item in value)  # type: ignore[call-arg]
     return value if value is None or isinstance(value, str) else value[i]
+
+
+def _is_leaf(value: Any) -> bool:
+    return isinstance(value, SparseArray | RaggedArray) or members(value) is None
 
 
 def _number(leaf: Any, index: int) -> Any:

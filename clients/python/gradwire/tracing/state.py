@@ -183,7 +183,7 @@ class State:
         if value is np.ma.masked:  # there is one, which does not change
             return ()
         if isinstance(value, np.ndarray) and value.dtype != object:
-            return self._whole(value, *_elements(value))
+            return self._array(value)
         if isinstance(value, np.ndarray):
             return self._parts(value, lambda array: array.ravel().tolist())
         if kind in (list, deque):
@@ -242,11 +242,17 @@ class State:
         if isinstance(value, list | tuple | set | frozenset | deque):
             parts += self._parts(value, tuple)
         elif hasattr(kind, "__array__"):
-            copy, is_same = _elements(np.asarray(value))
-            parts += self._whole(value, copy, lambda now, then: is_same(np.asarray(now), then))
+            parts += self._array(value)
         elif len(parts) == 1 and not (is_users(kind) or _has_attributes(value)):
             return self._cannot(value)
         return parts
+
+    def _array(self, value: Any) -> Iterable[Any]:
+        try:
+            copy, is_same = _elements(np.asarray(value))
+        except Exception:  # noqa: BLE001 - its own, as of a tensor of PyTorch with a gradient
+            return self._cannot(value)
+        return self._whole(value, copy, lambda now, then: is_same(np.asarray(now), then))
 
     def _attributes(self, value: Any) -> Iterable[Any]:
         found: list[Any] = []

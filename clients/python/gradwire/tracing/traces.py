@@ -22,6 +22,7 @@ from gradwire.bfloat16 import widened
 from gradwire.errors import NotTraceable
 from gradwire.tracing.evaluation import LocalValues, NotHere
 from gradwire.tracing.terms import Leaf, Scope, Term, user_place
+from gradwire.usage import used
 
 #: Evaluates terms, each to an array.
 Fetch = Callable[[Sequence[Term]], Sequence[Any]]
@@ -102,15 +103,16 @@ class Trace(ABC):
         if known is not None:  # changed in place since: the earlier one keeps what it was
             known[0].value = known[1]
         made = Leaf(array, "c")
-        self._used[made] = array.copy()
+        with used("an array of the function's"):
+            self._used[made] = array.copy()
         self._constants[id(array)] = made, self._used[made]
         return made
 
     def finish(self) -> None:
         """Copy constants as they were used, if the function has changed them since."""
-        for leaf, used in self._constants.values():
-            if not same_values(leaf.value, used):
-                leaf.value = used
+        for leaf, copy in self._constants.values():
+            if not same_values(leaf.value, copy):
+                leaf.value = copy
 
     def recording(self) -> AbstractContextManager[None]:
         """Make this the current recording."""

@@ -33,7 +33,7 @@ from gradwire.tracing.structures import unflatten
 from gradwire.tracing.terms import Body, Bound, Scope
 from gradwire.tracing.tracer import Tracer, term_of
 from gradwire.tracing.traces import not_traceable, recording
-from gradwire.usage import as_decorator, check_client, check_function
+from gradwire.usage import as_decorator, check_client, check_function, used
 
 Axes: TypeAlias = "int | Sequence[int | None] | None"
 
@@ -209,6 +209,7 @@ def vmap(
 
     >>> gradwire.vmap(gradwire.grad(loss), in_axes=(None, 0, 0))(w, xs, ys)  # of each example
     """
+    _check_axes(in_axes, out_axes)
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
         axes = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else in_axes
@@ -242,6 +243,14 @@ def vmap(
     return _made(f, mapped, (), client, partial(vmap, in_axes=in_axes, out_axes=out_axes))
 
 
+def _check_axes(in_axes: Any, out_axes: Any) -> None:
+    if not isinstance(out_axes, int):
+        raise UsageError(f"out_axes needs an axis, got {type(out_axes).__name__}")
+    if not (in_axes is None or isinstance(in_axes, int | Sequence)):
+        got = type(in_axes).__name__
+        raise UsageError(f"in_axes needs an axis, or one for each argument, got {got}")
+
+
 def _prefix(format: MatrixFormat) -> str:
     """What is before the name of a matrix of derivatives in the language."""
     if format not in ("dense", "coo"):
@@ -259,7 +268,9 @@ def _made(
     check_function(f)
     own = own_client(f) if client is None else client
     chosen: Any = (argnums,) if isinstance(argnums, int) else argnums
-    if not (isinstance(chosen, Sequence) and all(isinstance(i, int) for i in chosen)):
+    with used("argnums"):
+        is_chosen = isinstance(chosen, Sequence) and all(isinstance(i, int) for i in chosen)
+    if not is_chosen:
         got = type(argnums).__name__
         hint = "variables by name go with program text"
         raise UsageError(f"argnums are positions of arguments, got {got}", hint=hint)
