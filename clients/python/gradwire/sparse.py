@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.errors import UsageError
+from gradwire.hidden import check_hides_nothing
 from gradwire.usage import used
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class SparseArray:
     shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        check_hides_nothing(self.values, "the values of a sparse array")
         with used("a sparse array"):
             rows = len(getattr(self.indices, "shape", ()))
             is_whole = hasattr(self.values, "shape") and all(n >= 0 for n in map(index, self.shape))
