@@ -69,7 +69,7 @@ class Places:
         def progressed(message: ProgressMessage) -> None:
             nonlocal latest, furthest
             iteration = orjson.loads(message.progress)["iteration"]
-            if iteration <= silent:
+            if iteration <= silent or iteration < furthest:  # as it was, or of a run that gave way
                 return
             furthest = iteration
             latest = message.checkpoint or latest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwire_service.jobs import Job, Jobs, StoredJob
+from gradwire_service.jobs import Job, Jobs, StoredJob, Unknown
 from gradwire_service.store import Key, Store
 from gradwire_service.wire.codec import DOCUMENTS
 from gradwire_service.wire.digests import digest_of
@@ -48,10 +48,13 @@ class JobHandlers:
         return [digest_of(kind, form.reply_type.decode(), form.reader, body).encode()]
 
     def _answer(self, stored: StoredJob) -> Any:
-        """The document of an answer, to be written in any format."""
+        """The document of an answer, to be written in any format.
+
+        Raises: ``Unknown``.
+        """
         part = self._jobs.find_part(stored.key, "answer")
-        if part is None:  # it has been deleted just now
-            return None
+        if part is None:  # it is being deleted
+            raise Unknown
         return _with_arrays(DOCUMENTS.reads[part.head].read(part.content))
 
 

@@ -229,6 +229,18 @@ def test_a_run_with_a_key_leaves_the_job_that_answers_the_key_again(client):
     assert first.history["seconds"].tolist() == second.history["seconds"].tolist()
 
 
+@pytest.mark.parametrize("kind", ["minimize", "least_squares", "root"])
+def test_exact_runs_are_the_same_each_time(client, kind):
+    f = rosenbrock if kind == "minimize" else np.sin
+    found = [getattr(client, kind)(f, START, exact=True, wait_ms=wait) for wait in (None, 0, None)]
+    assert len({np.asarray(each.x).tobytes() for each in found}) == 1
+    assert (
+        len({np.asarray(each.fun if "fun" in each else each.cost).tobytes() for each in found}) == 1
+    )
+    with pytest.raises(gradwire.APIError, match="exact"):
+        getattr(client, kind)(f, START, exact="yes")
+
+
 @pytest.mark.thorough
 def test_no_fit_of_many_in_a_row_is_refused(client):
     """More than twice as many jobs as a tenant may have."""

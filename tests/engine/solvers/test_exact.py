@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf
-from gradwire_engine.solvers import METHODS, LocalProblem, Specification, solve
+from gradwire_engine.solvers import (
+    METHODS,
+    Constraint,
+    LocalProblem,
+    Minibatch,
+    Specification,
+    solve,
+)
 
 from tests.effort import some
 from tests.engine.solvers.classics import CLASSICS, Classic
@@ -34,7 +41,9 @@ def options_of(kind: str, method: str) -> dict[str, Any]:
     return {**dict.fromkeys(limits[:1], STEPS), **first_order}
 
 
-def end_of(engine: Engine, kind: Any, method: str, classic: Classic, *, exact: bool) -> bytes:
+def end_of(
+    engine: Engine, kind: Any, method: str, classic: Classic, *, exact: bool, **further: Any
+) -> bytes:
     """The bits of a run: of its solution, its value and its history."""
     text = classic.text
     if kind == "minimize":
@@ -50,7 +59,7 @@ def end_of(engine: Engine, kind: Any, method: str, classic: Classic, *, exact: b
         of_residuals=kind == "least_squares",
         exact=exact,
     )
-    specification = Specification(kind, method, options_of(kind, method))
+    specification = Specification(kind, method, options_of(kind, method), **further)
     found = solve(problem, specification, clock=perf_counter)
     history = {name: column for name, column in found.history.items() if name != "seconds"}
     arrays = [found.solution["x"], found.value, found.gradient_norm, *history.values()]
@@ -72,6 +81,33 @@ def test_exact_runs_have_the_same_bits_always(engines, kind, method, name):
         end_of(quick, kind, method, CLASSICS[name], exact=False)
         ends.add(end_of(quick, kind, method, CLASSICS[name], exact=True))
     ends.add(end_of(plain, kind, method, CLASSICS[name], exact=True))
+    assert len(ends) == 1
+
+
+FURTHER: dict[str, tuple[str, dict[str, Any]]] = {
+    "bounds": ("L-BFGS-B", {"bounds": {"x": (-0.1, 2.0)}}),
+    "a constraint of another program": (
+        "SLSQP",
+        {"constraints": [Constraint("sum(exp(-x * x) * x)", None, None, 1.5)]},
+    ),
+    "a constraint of an intermediate": (
+        "trust-constr",
+        {"constraints": [Constraint(None, "r", -9.0, None)]},
+    ),
+    "minibatches": ("adam", {"minibatch": Minibatch(4, ["t", "y"], 1)}),
+}
+
+
+@pytest.mark.parametrize("name", ["Biggs", "Gaussian"])
+@pytest.mark.parametrize("what", FURTHER)
+def test_so_have_runs_with_more_than_an_objective(engines, what, name):
+    method, further = FURTHER[what]
+    quick, plain = engines
+    asked = "minimize", method, CLASSICS[name]
+    ends = {end_of(plain, *asked, exact=True, **further)}
+    for _ in range(RUNS):
+        end_of(quick, *asked, exact=False, **further)
+        ends.add(end_of(quick, *asked, exact=True, **further))
     assert len(ends) == 1
 
 

@@ -331,6 +331,18 @@ async def test_a_stream_without_events_is_kept_open(served, no_lane):
         await events.aclose()  # type: ignore[attr-defined]
 
 
+async def test_a_job_that_is_being_deleted_is_unknown(served, kept):
+    """Its parts go first: then there is no result, and so no job."""
+    async with served(**kept) as client:
+        begun = await client.post("/v1/minimize", json=ROSEN | {"background": True})
+        path = begun.headers["location"]
+        assert (await ended(client, path))["state"] == "succeeded"
+        key = Key("jobs", sha256(b"").hexdigest(), begun.json()["id"])
+        client._transport.app.state.runs.jobs.remove_parts(key, ("answer",))
+        gone = await client.get(path)
+        assert (gone.status_code, gone.json()["code"]) == (404, "unknown_job")
+
+
 async def test_events_of_unknown_jobs_are_problems(served):
     async with served() as client:
         answer = await client.get("/v1/jobs/none/events")
@@ -431,8 +443,9 @@ FAILING: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("why", FAILING)
-async def test_a_failed_request_repeats_its_failure(served, tmp_path, why):
+async def test_a_failed_request_repeats_its_failure(served, tmp_path, why, monkeypatch):
     """Here, by another replica, and in another spelling; who asks for a job gets that."""
+    monkeypatch.setattr("gradwire_service.wire.solving.WAIT_MS", 600_000)
     shared = {"store": f"sqlite:{tmp_path / 'jobs.db'}"}
     key = {"idempotency-key": f"{why} again", "content-type": "application/json"}
     turned = dict(reversed(FAILING[why].items()))
@@ -444,7 +457,14 @@ async def test_a_failed_request_repeats_its_failure(served, tmp_path, why):
             assert answer.status_code == answer.json()["status"]
             found.append(answer.json())
             assert found[-1].pop("instance").startswith("urn:gradwire:request:")
-        assert found == found[:1] * 3
+        key |= {"idempotency-key": f"{why} later", "prefer": "respond-async"}
+        for client in one, other:
+            answer = await client.post(
+                "/v1/minimize", content=json.dumps(FAILING[why]), headers=key
+            )
+            found.append(answer.json())
+            assert found[-1].pop("instance").startswith("urn:gradwire:request:")
+        assert found == found[:1] * 5
         background = {"background": True, **FAILING[why]}
         headers = {"idempotency-key": f"{why} as a job"}
         jobs = []
@@ -454,6 +474,19 @@ async def test_a_failed_request_repeats_its_failure(served, tmp_path, why):
             jobs.append(answer.json()["id"])
             assert (await ended(client, answer.headers["location"]))["state"] == "failed"
         assert jobs[0] == jobs[1]
+
+
+async def test_a_deadline_is_exceeded_again(served, kept):
+    async with served(**kept, job_seconds=0.2) as client:
+        found = []
+        for _ in range(3):
+            answer = await client.post(
+                "/v1/minimize", json=ENDLESS, headers={"idempotency-key": "endless"}
+            )
+            found.append(answer.json())
+            assert (answer.status_code, found[-1]["code"]) == (504, "deadline_exceeded")
+            assert found[-1].pop("instance").startswith("urn:gradwire:request:")
+        assert found == found[:1] * 3
 
 
 async def test_what_was_missing_and_is_there_is_computed(served, kept):
