@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import gradwire
 import pytest
@@ -83,7 +84,7 @@ CASES = [
 @pytest.mark.thorough
 @pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
 def test_any_answer_is_read_or_an_error_of_the_sdk(script, ask):
-    raised = []
+    raised: list[tuple[Any, Exception]] = []
     server = script(*[answer(*case) for case in CASES])
     for case in CASES:
         with gradwire.Client(server.url, max_retries=0) as client:
@@ -107,7 +108,7 @@ class _Once:
     """A client that asks one question."""
 
     def __new__(cls, client):
-        send, asked = client.send, []
+        send, asked = client.send, list[Any]()
 
         def once(call):
             if asked:
