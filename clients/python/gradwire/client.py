@@ -19,7 +19,7 @@ from gradwire.connections import connections, loop_connections
 from gradwire.environment import variable
 from gradwire.errors import UsageError
 from gradwire.events import EventReader, ServerEvent
-from gradwire.exchange import FAILURES, Exchange
+from gradwire.exchange import FAILURES, Exchange, heard
 from gradwire.local import LOCAL, LOCAL_URL, LocalTransport
 from gradwire.options import (
     DEFAULT_MAX_RETRIES,
@@ -217,14 +217,15 @@ class Client(Groups, Optimizations["OptimizeResult", "Job"], Connection[httpx.Cl
         except FAILURES as failure:
             raise exchange.error_of(failure) from failure
 
-    def _hear(self, call: Call[T], hear: Callable[[ServerEvent], T | None]) -> Any:
+    def _hear(self, call: Call[T]) -> Any:
         with closing(self.listen(call)) as events:
-            return next((found for found in map(hear, events) if found is not None), None)
+            found = (heard(call, event) for event in events)
+            return next((each for each in found if each is not None), None)
 
     def _exchange(self, call: Call[T]) -> T:
         if call.hear is not None:
-            heard: T = self._hear(call, call.hear)
-            return heard
+            told: T = self._hear(call)
+            return told
         exchange = Exchange(call, self._options)
         while not exchange.done:
             if exchange.delay_seconds:
@@ -296,18 +297,18 @@ class AsyncClient(
         except FAILURES as failure:
             raise exchange.error_of(failure) from failure
 
-    async def _hear(self, call: Call[T], hear: Callable[[ServerEvent], T | None]) -> Any:
+    async def _hear(self, call: Call[T]) -> Any:
         async with aclosing(self.listen(call)) as events:
             async for event in events:
-                found = hear(event)
+                found = heard(call, event)
                 if found is not None:
                     return found
         return None
 
     async def _exchange(self, call: Call[T]) -> T:
         if call.hear is not None:
-            heard: T = await self._hear(call, call.hear)
-            return heard
+            told: T = await self._hear(call)
+            return told
         exchange = Exchange(call, self._options)
         while not exchange.done:
             if exchange.delay_seconds:

@@ -33,6 +33,7 @@ from gradwire.errors import (
     TransportError,
     UsageError,
 )
+from gradwire.events import ServerEvent
 from gradwire.options import ClientOptions
 from gradwire.problems import problem_error
 from gradwire.results import request_id
@@ -274,14 +275,43 @@ def _refusal(
         problem = {}
     status = response.status_code
     return problem_error(
-        {"detail": problem.get("title") or _reason(response), **problem, "status": status},
-        hint=hints.of_refusal(status, problem.get("code"), base_url) or problem.get("hint"),
+        {**_titled(response, problem), "status": status},
+        **_hinted(status, problem.get("code"), base_url),
         request_id=request_id(response),
         retry_after_seconds=_retry_after_seconds(response, now),
         problem=problem,
         source=source,
         raw=response,
     )
+
+
+def _titled(response: httpx.Response, problem: Mapping[str, Any]) -> dict[str, Any]:
+    """A problem with a detail, in the response's words if it has none."""
+    texts = (problem.get(name) for name in ("detail", "title"))
+    detail = next((text for text in texts if isinstance(text, str)), _reason(response))
+    return {**problem, "detail": detail}
+
+
+def _hinted(status: int, code: Any, base_url: str) -> dict[str, str]:
+    """The hint of the SDK, if it has one that is better than the service's."""
+    hint = hints.of_refusal(status, code, base_url)
+    return {} if hint is None else {"hint": hint}
+
+
+def heard(call: Call[T], event: ServerEvent) -> T | None:
+    """What a call hears in an event.
+
+    Raises: ``MalformedReply``.
+    """
+    if call.hear is None:
+        return None
+    try:
+        return call.hear(event)
+    except MalformedReply:
+        raise
+    except UNREADABLE as error:
+        problem = f"{call.path} sent an event that cannot be read: {error}"
+        raise MalformedReply(problem, hint=hints.OLD) from error
 
 
 def _reason(response: httpx.Response) -> str:

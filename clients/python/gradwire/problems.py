@@ -17,15 +17,31 @@ def error_class(status: int, code: str | None) -> type[APIError]:
 
 def problem_error(document: Mapping[str, Any], **given: Any) -> APIError:
     """The error of a problem document; fields that are ``given`` are not in it."""
-    status, code, node = document.get("status") or 500, document.get("code"), document.get("node")
+    status = document.get("status")
+    status, code = status if isinstance(status, int) else 500, _text(document, "code")
     fields = {
         "status": status,
         "code": code,
-        "hint": document.get("hint"),
-        "pointer": document.get("pointer"),
-        "node": Node.read(node) if isinstance(node, Mapping) else None,
+        "hint": _text(document, "hint"),
+        "pointer": _text(document, "pointer"),
+        "node": _node(document.get("node")),
         "problem": document,
         **given,
     }
-    detail = document.get("detail") or document.get("title") or f"{code}"
+    detail = _text(document, "detail") or _text(document, "title") or f"{code or status}"
     return error_class(status, code)(detail, **fields)
+
+
+def _text(document: Mapping[str, Any], name: str) -> str | None:
+    """A member that is text: others may answer, who know no problems of the service's."""
+    found = document.get(name)
+    return found if isinstance(found, str) else None
+
+
+def _node(described: Any) -> Node | None:
+    if not isinstance(described, Mapping):
+        return None
+    node = Node.read(described)
+    known = {"line": int, "column": int, "op": str, "id": str}
+    is_whole = all(isinstance(getattr(node, name, None), k | None) for name, k in known.items())
+    return node if is_whole else None

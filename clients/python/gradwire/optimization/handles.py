@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 from gradwire import hooks
 from gradwire.call import Call, Reply
 from gradwire.documents import Document
-from gradwire.errors import JobCancelled
+from gradwire.errors import JobCancelled, UsageError
 from gradwire.methods import AwaitingListener, BlockingListener
 from gradwire.optimization.results import OptimizeResult, result_of
 from gradwire.problems import problem_error
@@ -121,7 +121,10 @@ class JobHandle(Generic[L]):
                 raise problem_error(found.problem, source=text_of(self._program))
         if found.state == "cancelled":
             raise JobCancelled(f"job {found.id} was cancelled", status=409, code="job_cancelled")
-        raise RuntimeError(f"job {found.id} is {found.state}")
+        raise UsageError(
+            f"job {found.id} has no answer yet: it is {found.state}",
+            hint="job.result() waits for it",
+        )
 
     def _places(self) -> AbstractContextManager[None]:
         if isinstance(self._program, Written):

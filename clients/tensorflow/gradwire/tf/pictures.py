@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.errors import NotInstalled
 from gradwire.tf.arguments import only
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype, int32, string, uint8
@@ -253,5 +254,7 @@ def _pillow() -> Any:
     try:
         from PIL import Image  # noqa: PLC0415 - which is not a dependency
     except ImportError:
-        raise ImportError("pictures are read and written by Pillow: pip install pillow") from None
+        raise NotInstalled(
+            "pictures are read and written by Pillow", hint="pip install pillow", name="PIL"
+        ) from None
     return Image

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.errors import NotInstalled
 from gradwire.tf.arguments import channels_last, only
 from gradwire.tf.keras.settings import floatx
 
@@ -87,4 +88,4 @@ def _pillow() -> ModuleType:
     try:
         return import_module("PIL.Image")
     except ImportError:
-        raise ImportError("images need Pillow: pip install pillow") from None
+        raise NotInstalled("images need Pillow", hint="pip install pillow", name="PIL") from None

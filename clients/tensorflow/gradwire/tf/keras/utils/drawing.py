@@ -7,14 +7,14 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from gradwire.errors import NotInstalled
 from gradwire.tf.arguments import only
 from gradwire.tf.keras.symbolic import Call
 
 __all__ = ["model_to_dot", "plot_model"]
 
-_NEEDED = (
-    "plot_model draws with the program dot of graphviz; install it: https://graphviz.org/download/"
-)
+_NEEDED = "plot_model draws with the program dot of graphviz"
+_HOW = "install it: https://graphviz.org/download/"
 
 
 def model_to_dot(
@@ -74,7 +74,7 @@ def plot_model(
     """Draw a model to a file by Graphviz's ``dot``; the end of its name says the format.
 
     Raises:
-        ImportError: where there is no ``dot``.
+        NotInstalled: where there is no ``dot``.
     """
     if not model.built:
         raise ValueError("the model has no weights yet; build it, or call it on some data")
@@ -93,7 +93,7 @@ def plot_model(
     path = Path(to_file)
     dot = shutil.which("dot")
     if dot is None:
-        raise ImportError(_NEEDED)
+        raise NotInstalled(_NEEDED, hint=_HOW)
     kind = path.suffix.removeprefix(".") or "png"
     command = [dot, f"-T{kind}", "-o", str(path)]
     subprocess.run(command, input=text.encode(), check=True)  # noqa: S603 - dot, no shell
