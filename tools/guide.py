@@ -50,7 +50,8 @@ SECTIONS = {
     ),
     "Explanation": (
         "explanation",
-        "tape reverse-mode guards exact shards accuracy performance scaling security architecture",
+        "tape reverse-mode guards exact shards accuracy solvers performance scaling security"
+        " architecture",
     ),
     "More": (".", "decisions/index changelog"),
 }

@@ -279,16 +279,6 @@ PROBLEMS: Sequence[Problem] = (
         near=[0, 4 / 3, 5 / 3, 1, 2 / 3, 1 / 3],
     ),
     hock(
-        60,
-        "(x1 - 1)**2 + (x1 - x2)**2 + (x2 - x3)**4",
-        [2, 2, 2],
-        [0.03256820025507],
-        low=-10.0,
-        high=10.0,
-        limits=equal_0("x1*(1 + x2**2) + x3**4 - 4 - 3*sqrt(2)"),
-        at_start=1.0,
-    ),
-    hock(
         56,
         "-x1*x2*x3",
         [1, 1, 1, _ANGLE, _ANGLE, _ANGLE, asin(sqrt(5 / 7.2))],
@@ -300,5 +290,15 @@ PROBLEMS: Sequence[Problem] = (
             "x1 + 2*x2 + 2*x3 - 7.2*sin(x7)**2",
         ),
         at_start=-1.0,
+    ),
+    hock(
+        60,
+        "(x1 - 1)**2 + (x1 - x2)**2 + (x2 - x3)**4",
+        [2, 2, 2],
+        [0.03256820025507],
+        low=-10.0,
+        high=10.0,
+        limits=equal_0("x1*(1 + x2**2) + x3**4 - 4 - 3*sqrt(2)"),
+        at_start=1.0,
     ),
 )

@@ -20,8 +20,9 @@ VERDICTS: tuple[Verdict, ...] = ("right", "elsewhere", "wrong", "failed", "misse
 #: How far a success may be from a minimum that it is at: a share of the minimum, and one of the
 #: decrease from the start, up to a most unless this is a very small share.
 _OF_MINIMUM, _OF_DECREASE, _MOST, _SMALL = 1e-5, 1e-6, 1e-7, 1e-12
-#: The share of this within which a failure has nothing left to find.
-_FAILURE = 1e-4
+#: The shares of this within which a failure has nothing left to find, and by which values may still
+#: fall at another stationary point.
+_FAILURE, _FALL = 1e-4, 1e-2
 #: Certified digits of all parameters that a success, and a failure, has at a data set's solution.
 _DIGITS, _FAILURE_DIGITS = 4.0, 6.0
 #: How far values may be outside their limits, relative to these or 1.
@@ -111,7 +112,7 @@ def _is_stationary(problem: Problem, x: Array, value: float) -> bool:
         return False
     if problem.limits or problem.is_bounded:
         return _is_kkt(problem, x)
-    least = _tolerance(problem, value)
+    least = _FALL * _tolerance(problem, value)
     if problem.form == "squares" and _gauss_newton(problem, x) <= least:
         return True
     return _newton(problem, x) <= least
