@@ -152,7 +152,7 @@ ROUTES = {
 #: What errors say: nothing else that a route may raise does.
 SAID = (
     "masked|missing|nulls|packed|dtype object|NAType|NaTType|no numbers to start|"
-    "cannot contain a value of|pandas cannot be recorded"
+    "cannot contain a value of|cannot be recorded"
 )
 #: Functions get what is no array as it is, and may return it; so does what holds parameters.
 AS_IT_IS = {

@@ -13,7 +13,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from gradwire.errors import UsageError
 
-_MASKED_HINT = (
+#: What to do with a masked array.
+MASKED_HINT = (
     "x.filled(value), x.compressed(), or send x.data and weights that are 0 where x.mask is true"
 )
 #: Attributes by which files mark values that are none, and pack others.
@@ -43,7 +44,7 @@ def check_hides_nothing(value: Any, name: str) -> None:
     if isinstance(value, np.ma.MaskedArray):
         if np.ma.is_masked(value):
             count = int(np.ma.getmaskarray(value).sum())
-            raise UsageError(f"{name} has {count} masked values", hint=_MASKED_HINT)
+            raise UsageError(f"{name} has {count} masked values", hint=MASKED_HINT)
         return
     if isinstance(value, list | tuple):
         _check_items(value, name)
@@ -119,7 +120,7 @@ def _of_xarray(value: Any) -> tuple[str, str] | None:
             hint = "xarray.decode_cf makes them NaN; or x.where(…, value)"
             return f"values that its attribute {name} says are missing", hint
     data = getattr(value, "data", None)
-    return ("masked values", _MASKED_HINT) if np.ma.is_masked(data) else None
+    return ("masked values", MASKED_HINT) if np.ma.is_masked(data) else None
 
 
 #: What looks for hidden values, by the package of an array's class.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.hidden import check_hides_nothing
+from gradwire.hidden import MASKED_HINT
 from gradwire.tracing.recordable import RecordableArray
 from gradwire.tracing.shapes import AbstractArray
 from gradwire.tracing.traces import not_traceable
@@ -32,10 +32,10 @@ def takes_over(kind: type, protocol: str) -> bool:
 def takes_over_operator(operand: Any) -> bool:
     """True if Python's operators are the other operand's to compute.
 
-    Raises: ``UsageError`` if it has masked values, with which NumPy's would go on.
+    Raises: ``NotTraceable`` for masked arrays, whose operators go on without the recording.
     """
     if isinstance(operand, np.ma.MaskedArray):
-        check_hides_nothing(operand, "an operand")
+        checked(operand)
     kind = type(operand)
     if hasattr(kind, "__array_ufunc__"):
         return kind.__array_ufunc__ is None
@@ -44,9 +44,8 @@ def takes_over_operator(operand: Any) -> bool:
 
 def checked(array: NDArray[Any]) -> NDArray[Any]:
     """An array of NumPy's, unless operators mean something else for it."""
-    check_hides_nothing(array, "an array from outside")
-    if isinstance(array, (np.ma.MaskedArray, np.matrix)):
-        raise not_traceable(
-            f"{type(array).__name__} cannot be recorded", "use numpy.asarray(x), or x.filled(0)"
-        )
+    if isinstance(array, np.ma.MaskedArray):
+        raise not_traceable(f"{type(array).__name__} cannot be recorded", MASKED_HINT)
+    if isinstance(array, np.matrix):
+        raise not_traceable(f"{type(array).__name__} cannot be recorded", "use numpy.asarray(x)")
     return array
