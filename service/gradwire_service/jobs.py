@@ -16,7 +16,7 @@ from time import time
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from gradwire_service.problems import RequestError
-from gradwire_service.store import Key, Record, Store, StoredRecord, Unavailable
+from gradwire_service.store import STORED_JOBS, Key, Record, Store, StoredRecord, Unavailable
 from gradwire_service.store.records import NOTHING, Amount, Content, OverQuota
 
 T = TypeVar("T")
@@ -30,6 +30,7 @@ PARTS: tuple[Part, ...] = ("request", "checkpoint", "events", "answer")
 #: The time for which a result that was sent counts as not taken: it may not have arrived.
 TAKEN_SECONDS = 60.0
 _TOKEN_BYTES = 24
+_WAIT_HINT = "wait until some end or cancel them: those that have make room"
 #: The owner of all leases: the service itself.
 _SERVICE = ""
 #: Leases that a replica looks through at once.
@@ -141,8 +142,8 @@ def evictable(jobs: Iterable[StoredJob], now: float) -> list[StoredJob]:
 class Jobs:
     """The jobs in a store. Every method may block, and raises ``Unavailable``.
 
-    What is written has room while the jobs of its owner that have not ended leave it: those that
-    have ended are deleted as needed, in the order of ``evictable``, and none of another owner.
+    The quota of an owner is one of jobs that have not ended. Those that have are stored in as many
+    places, and are deleted as needed, in the order of ``evictable``; none of another owner is.
     """
 
     def __init__(self, store: Store, now: Callable[[], float] = time) -> None:
@@ -153,9 +154,33 @@ class Jobs:
     def create(self, key: Key, job: Job) -> bool:
         """Store a new job; false if there is one of this id.
 
-        Raises: ``OverQuota``.
+        Raises: ``RequestError`` (over_budget).
         """
-        return self._with_room(key, lambda: self._store.swap(key, Record(job.head, b""), None))
+        self._check_quota(key)
+        if not self._with_room(key, lambda: self._store.swap(key, Record(job.head, b""), None)):
+            return False
+        try:
+            self._check_quota(key)  # others may have been created at the same time
+        except RequestError:
+            self._store.remove(key)
+            raise
+        return True
+
+    def _check_quota(self, key: Key) -> None:
+        """Check that a job, stored or not, is within the quota of those that have not ended.
+
+        Raises: ``RequestError`` (over_budget) if as many of its owner's were created before.
+        """
+        stored = self._store.policies["jobs"].per_owner.records
+        limit = stored // STORED_JOBS
+        found = [each for each in self.listed(key.owner, "", stored) if not each.job.ended]
+        found.sort(key=lambda each: (each.job.created_at, each.key.id))
+        before = [each.key for each in found]
+        if key in before:
+            before = before[: before.index(key)]
+        if len(before) >= limit:
+            detail = f"{len(before)} of your jobs run or wait; the limit is {limit}"
+            raise RequestError("over_budget", detail, hint=_WAIT_HINT)
 
     def find(self, key: Key) -> StoredJob:
         """Find a job.
@@ -254,7 +279,7 @@ class Jobs:
                 return write()
             except OverQuota as error:
                 if not self._evict(key, error):
-                    error.hint = "wait until some end or cancel them: those that have make room"
+                    error.hint = _WAIT_HINT
                     raise
 
     def _evict(self, key: Key, over: OverQuota) -> bool:

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 from gradwire_service.jobs import ENDED, PARTS, Job, Jobs, Lease, Unknown, new_id
+from gradwire_service.problems import RequestError
 from gradwire_service.settings import Settings
-from gradwire_service.store import Key, open_store
+from gradwire_service.store import STORED_JOBS, Key, Record, open_store
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.records import Amount, OverQuota, Policy
 from gradwire_service.store.sqlite import SqliteStore
@@ -114,7 +115,7 @@ def test_ids_follow_from_idempotency_keys_of_an_owner():
     assert len({new_id("me", None) for _ in range(100)}) == 100
 
 
-MOST, TTL = 4, 500.0
+MOST, TTL = 2, 500.0
 steps = st.lists(
     st.tuples(
         st.sampled_from(["begin", "begin", "succeed", "fail", "cancel", "take", "wait", "remove"]),
@@ -136,10 +137,10 @@ class Model:
 
     def begin(self, id: str, now: float) -> bool:
         """Whether there is room for one more, which is made."""
-        if len(self.jobs) == MOST:
-            ended = [each for each, (finished, *_) in self.jobs.items() if finished is not None]
-            if not ended:
-                return False
+        ended = [each for each, (finished, *_) in self.jobs.items() if finished is not None]
+        if len(self.jobs) - len(ended) == MOST:
+            return False
+        if len(self.jobs) == STORED_JOBS * MOST:
             old = [each for each in ended if self.taken(each) and self.jobs[each][1] + 60 <= now]
             first = min(old or ended, key=lambda each: (self.jobs[each][0], each))
             del self.jobs[first]
@@ -156,7 +157,9 @@ class Model:
 def test_jobs_that_have_ended_make_room_for_others(store_of, given_steps, owner):
     """Only jobs that wait or run are refused another, and none of another owner is lost."""
     clock = Clock(1000.0)
-    store = store_of(Policy(Amount(MOST, 10_000), Amount(10 * MOST, 100_000), TTL), clock)
+    store = store_of(
+        Policy(Amount(STORED_JOBS * MOST, 10_000), Amount(10 * MOST, 100_000), TTL), clock
+    )
     jobs, model = Jobs(store, clock), Model()
     others = Key("jobs", "other", "theirs")
     assert jobs.create(others, JOB)
@@ -170,7 +173,7 @@ def test_jobs_that_have_ended_make_room_for_others(store_of, given_steps, owner)
             if model.begin(new.id, clock()):
                 assert jobs.create(new, JOB)
             else:
-                with pytest.raises(OverQuota):
+                with pytest.raises(RequestError, match="run or wait"):
                     jobs.create(new, JOB)
         elif what == "wait":
             clock.advance(seconds)
@@ -224,3 +227,17 @@ def test_parts_need_no_more_jobs_deleted_than_is_enough(store_of):
     assert answer is not None
     assert len(answer.content) == 400
     store.close()
+
+
+def test_of_jobs_that_are_created_at_once_the_first_are_within_the_quota(jobs):
+    """However their creation interleaves: each looks again once it is stored."""
+    most = jobs._store.policies["jobs"].per_owner.records // STORED_JOBS
+    for number in range(most - 1):
+        assert jobs.create(Key("jobs", "me", f"old {number}"), JOB._replace(created_at=1.0))
+    late, early = (Key("jobs", "me", id) for id in ("late", "early"))
+    assert jobs.create(early, JOB._replace(created_at=2.0))
+    # As if it had been stored before the other one was, by a replica whose clock is ahead.
+    jobs._store.swap(late, Record(JOB._replace(created_at=3.0).head, b""), None)
+    jobs._check_quota(early)
+    with pytest.raises(RequestError, match="run or wait"):
+        jobs._check_quota(late)

@@ -52,8 +52,8 @@ class JobSettings(BaseModel):
     max_jobs_per_tenant: int = Field(
         default=100,
         ge=0,
-        description="Most jobs of a tenant that run or wait. So many are stored: those that have "
-        "ended make room for others. Without keys, of an Authorization header.",
+        description="Most jobs of a tenant that run or wait. Twice as many are stored: those that "
+        "have ended make room for others. Without keys, of an Authorization header.",
     )
     max_jobs_bytes_per_tenant: Size = Field(
         default=512 * MEBIBYTE, ge=0, description="The same for the bytes of a tenant's jobs."

@@ -21,6 +21,7 @@ from gradwire_service.store.records import (
 from gradwire_service.store.sqlite import SqliteStore
 
 __all__ = [
+    "STORED_JOBS",
     "Exchanged",
     "Key",
     "Kind",
@@ -37,6 +38,8 @@ __all__ = [
 _USED_PER_TAPE = 10
 #: Results that may be stored, per tensor: a step of a training has many small ones.
 _PER_TENSOR = 10
+#: Jobs that are stored, per job that may run or wait: the others have ended.
+STORED_JOBS = 2
 #: The request of a job, its checkpoint, its events and its answer.
 _PARTS_PER_JOB = 4
 
@@ -95,7 +98,7 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
         ttl_seconds=s.tensor_ttl_seconds,
     )
     jobs = Policy(
-        per_owner=Amount(s.max_jobs_per_tenant, s.max_jobs_bytes_per_tenant),
+        per_owner=Amount(STORED_JOBS * s.max_jobs_per_tenant, s.max_jobs_bytes_per_tenant),
         total=Amount(s.max_jobs, s.max_jobs_bytes),
         ttl_seconds=s.job_ttl_seconds,
     )

@@ -578,16 +578,17 @@ async def test_the_quota_of_jobs_is_one_of_those_that_run_or_wait(served, kept):
             assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
             assert "cancel" in refused.json()["hint"]
         await client.delete(begun.headers["location"])
-        last = None
+        ids = []
         for number in range(3):
             headers = {"idempotency-key": f"{number}"}
             assert (await client.post("/v1/minimize", json=ROSEN, headers=headers)).is_success
             begun = await client.post("/v1/minimize", json=ROSEN | {"background": True})
             assert begun.status_code == 202
             await ended(client, begun.headers["location"])
-            gone = await client.get(f"/v1/jobs/{last}")
-            assert (gone.status_code, gone.json()["code"]) == (404, "unknown_job")
-            last = begun.json()["id"]
+            ids.append(begun.json()["id"])
+        gone = await client.get(f"/v1/jobs/{ids[0]}")
+        assert (gone.status_code, gone.json()["code"]) == (404, "unknown_job")
+        assert (await client.get(f"/v1/jobs/{ids[-1]}")).json()["result"]["success"]
 
 
 async def test_a_run_that_cannot_become_a_job_is_stopped(served):
