@@ -27,7 +27,8 @@ FULL = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\
 
 
 @pytest.fixture(autouse=True)
-def _unset(monkeypatch):
+def _unset(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # a log of TLS keys is written wherever it is to be
     for name in (*PROXIES, *CERTIFICATES, *OWN, "REQUEST_METHOD"):
         monkeypatch.delenv(name, raising=False)
 
