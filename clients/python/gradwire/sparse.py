@@ -36,8 +36,8 @@ class SparseArray:
     shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        check_hides_nothing(self.values, "the values of a sparse array")
         with used("a sparse array"):
+            check_hides_nothing(self.values, "the values of a sparse array")
             rows = len(getattr(self.indices, "shape", ()))
             is_whole = hasattr(self.values, "shape") and all(n >= 0 for n in map(index, self.shape))
         if rows != 2 or not is_whole:

@@ -89,6 +89,9 @@ def test_modules_of_tensorflows_own_have_public_names():
         for name, public in names.items():
             if name and paths._has("", public):
                 assert getattr(module, name) is attrgetter(public)(tf), (place, name)
+    eager = importlib.import_module("gradwire.tfe")
+    backprop = importlib.import_module("gradwire.tf.python.eager.backprop")
+    assert backprop.implicit_grad is eager.implicit_grad
     with pytest.raises(MissingName, match=r"tf\.compat\.v1\.where"):
         importlib.import_module("gradwire.tf.python.ops.array_ops").where  # noqa: B018
     with pytest.raises(ImportError, match=r"does not implement tf\.compat\.v1\.nn\.dropout"):
