@@ -337,10 +337,10 @@ class LocalProblem:
         if isinstance(value, np.ndarray | np.generic):
             shape = f" of shape {value.shape}" if value.ndim else ""
             got, hint = f"{value.dtype}{shape}", "return a sum or a mean"
+            if value.dtype.kind == "c":
+                hint = "return its absolute value"
         else:
             got, hint = "several values", "return a sum of them"
-        if np.iscomplexobj(value):
-            hint = "return its absolute value"
         detail = f"what is minimised is one real number, got {got}"
         return InputError(detail, at=Place(pointer=self._at), hint=hint)
 

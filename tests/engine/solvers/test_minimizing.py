@@ -188,6 +188,8 @@ def test_a_region_without_values_ends_no_run_with_an_error(run, method, text):
         ("x*x", r"one real number, got float64 of shape \(2,\)"),
         ("sum(x) + 1j", "one real number, got complex128"),
         ("[x[0], x[1]]", "one real number, got several values"),
+        ("[x, [x[0]]]", "one real number, got several values"),
+        ("{'a': x[0], 'b': [x]}", "one real number, got several values"),
         ("sum(x) > 1", "."),
     ],
 )
