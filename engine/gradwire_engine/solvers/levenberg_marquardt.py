@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradwire_engine.answer import Array
-from gradwire_engine.errors import DomainError
+from gradwire_engine.errors import DomainError, OverBudget
 from gradwire_engine.solvers.checkpoint import Checkpoint
 from gradwire_engine.solvers.ending import Ending
 from gradwire_engine.solvers.objective import Objective
@@ -130,7 +130,10 @@ class LevenbergMarquardt:
         self._monitor.look()
         self._monitor.evaluations.hessian += 1
         if self._factored:
-            return Factored(self._objective.triangle(x), x.size)
+            try:
+                return Factored(self._objective.triangle(x), x.size)
+            except OverBudget:  # a Jacobian of so many residuals is too large
+                self._factored = False
         return Multiplied(self, x, gradient)
 
     def product(self, x: Array, v: Array) -> Array:

@@ -1,8 +1,12 @@
 """Least squares: SciPy itself on functions by hand, and sparse Jacobians like dense ones."""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
+from gradwire_engine import Engine, Leaf, Limits
 from gradwire_engine.errors import DeadlineExceeded, DomainError, InputError
+from gradwire_engine.solvers import LocalProblem, Specification, solve
 from gradwire_engine.solvers.squares import LOSSES
 from scipy.optimize import least_squares
 from scipy.sparse import issparse
@@ -173,3 +177,14 @@ def test_some_sources_may_be_empty(run, text, method):
     found = run("least_squares", text, {"x": np.zeros((0, 3)), "y": 0.5}, method)
     assert found.solution["x"].shape == (0, 3)
     np.testing.assert_allclose(found.solution["y"], 1)
+
+
+def test_gauss_newton_needs_no_jacobian_that_is_too_large():
+    engine = Engine(Limits(array_bytes=100_000))
+    t = np.linspace(0, 1, 5000)
+    variables = {"a": Leaf(np.ones(3)), "t": Leaf(t, False), "y": Leaf(2 - t + 3 * t * t, False)}
+    program = engine.parse("a[0] + a[1]*t + a[2]*t**2 - y")
+    problem = LocalProblem(engine, program, variables, ["a"], of_residuals=True)
+    found = solve(problem, Specification("least_squares", "gauss-newton"), clock=perf_counter)
+    assert found.success
+    np.testing.assert_allclose(found.solution[0], [2, -1, 3], rtol=1e-6)
