@@ -76,7 +76,7 @@ PROBLEMS: Sequence[Problem] = (
         33,
         "(x1 - 1)*(x1 - 2)*(x1 - 3) + x3",
         [0, 0, 3],
-        [sqrt(2) - 6, -4.0],
+        [sqrt(2) - 6],
         low=0.0,
         high=[None, None, 5],
         limits=at_least_0("x3**2 - x2**2 - x1**2", "x1**2 + x2**2 + x3**2 - 4"),
