@@ -25,7 +25,7 @@ from gradwire_engine.solvers.progress import Monitor, OutOfTime, Stopped
 from gradwire_engine.solvers.scaling import Scaling
 from gradwire_engine.solvers.scipy_calls import scipy_runs
 from gradwire_engine.solvers.specification import Specification
-from gradwire_engine.solvers.stationarity import End, Judge, Verdict
+from gradwire_engine.solvers.stationarity import VIOLATION, End, Judge, Verdict
 
 #: A run that has not ended at a minimum goes on in new units, up to so many times in all.
 _ATTEMPTS = 8
@@ -110,13 +110,19 @@ class Minimization:
         self._monitor.begin(self._x, value, self._norm(self._x, gradient), notes)
         self._monitor.most_iterations = self._given.options.get("maxiter")
         start = x = self._x
-        first, verdict = value, None
+        first, verdict, lost = value, None, False
         for _ in range(_ATTEMPTS if self._is_scaled else 1):
             begun, before = x, self._points.at(x).value
             if self._is_scaled:
-                self._scaling = self._judge.scaling(x)
+                self._scaling = Scaling.none(x.size) if lost else self._judge.scaling(x)
             result = self._attempt(x)
             x = self._scaling.outside(np.asarray(result.x, np.float64))
+            if self._is_scaled and self._violation(x) > self._violation(begun):
+                if not lost:  # begins again, in the problem's own units
+                    x, lost = begun, True
+                    verdict = self._judge.judged(End(x, start, first, before)).after(verdict)
+                    continue
+                x = begun
             value, gradient = self._points.at(x)
             if self._is_as_asked(result, gradient):
                 return Ending(x, value, self._norm(x, gradient), True, str(result.message))
@@ -144,6 +150,11 @@ class Minimization:
         if not verdict.success:
             message = f"{verdict.reason}; {self._given.method} ended: {message}"
         return Ending(x, value, self._norm(x, gradient), verdict.success, message)
+
+    def _violation(self, x: Array) -> float:
+        """How far constraints are violated, 0 where that is little enough."""
+        most = max([each.violation(x) for each in self._constraints], default=0.0)
+        return most if most > VIOLATION else 0.0
 
     def _attempt(self, x: Array) -> OptimizeResult:
         """Run SciPy's method from a point, in the units of the scaling, as far as it comes."""

@@ -28,7 +28,7 @@ _ROUNDINGS, _VALUE, _SHARP = 64, 1e-11, 1e-13
 _NOTHING = 1e-20
 #: The share of the value's size that complementarity may leave, and that constraints may be
 #: violated by, each of its own size.
-_COMPLEMENTARITY, _VIOLATION = 1e-7, 1e-6
+_COMPLEMENTARITY, VIOLATION = 1e-7, 1e-6
 #: The least unit of a variable by which bounds are taken to hold it, as a share of its size.
 _BESIDE = 1e-4
 #: Negative curvatures are smaller than the largest by less than this share; else they are rounding.
@@ -140,7 +140,7 @@ class Judge:
             return Verdict(False, np.inf, "no minimum: the variables grow without end")
         size = self._size(end, point)
         violated = max([each.violation(x) for each in self._constraints], default=0.0)
-        if violated > max(_VIOLATION, loose):
+        if violated > max(VIOLATION, loose):
             return Verdict(False, np.inf, f"the constraints are violated by {violated:.3g}")
         units = self._units(x, point, size)
         if (element := self._flat(end, size)) is not None:
