@@ -247,3 +247,20 @@ def test_derivatives_of_high_order_where_a_formula_is_zero_over_zero(name, at, e
 
     found = evaluate(recording, [np.array(at)])
     assert np.asarray(found) == pytest.approx(np.asarray(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [
+        (-2.0, -3.0, [0.556487413155, 0.453901869975, 0.0777125050884, -0.0518083367256]),
+        (1.0, 1 + 1e-9, [0.500000000125, 0.499999999875, -0.125, 0.125]),
+        (1.0, 1e-5, [0.11233406551, 944.045635589, -0.00797673119867, 797.673119867]),
+        (1.0, 1e300, [3.27872199994e294, 0.00226612747216, -3.26924814023e294, 3.26924814023e-6]),
+        (1e300, 1e-300, [0.00113501922995, inf, -8.20136866759e-307, inf]),
+        (0.0, 1.0, [inf, 0, -inf, inf]),
+    ],
+)
+def test_slopes_of_the_mean_of_means_are_mpmaths(ask, x, y, expected):
+    program = "f = lambda x, y: agm(x, y)\ng = grad(f)\ng(x, y), grad(f, argnums=1)(x, y), "
+    program += "grad(g)(x, y), grad(g, argnums=1)(x, y)"
+    assert ask.value(program, {"x": x, "y": y}) == pytest.approx(expected, rel=1e-9)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import Special, conj
-from gradwire_engine.ops.special.incomplete import pieces
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Most terms of a series, its last beside the largest, its rounding, and how exact it must be.
 _MOST_TERMS, _LAST, _ROUNDING, _EXACT = 5000, 1e-18, 1e-15, 1e-9
+#: After so many terms there is a look at which of so many series go on.
+_BLOCK, _ELEMENTS = 16, 2048
 #: A first term below this has lost digits.
 _UNDERFLOW = 1e-280
 #: The largest parameter: with larger ones SciPy's series are long, and cannot be interrupted.
@@ -94,7 +96,9 @@ class SeriesInParameters(Special):
         found = xp.zeros(x.shape)
         # What is summed is x / (x - 1) of negative x where there are two parameters above.
         size = xp.where(x < 0, x / (x - 1), x) if len(flat) == 4 else xp.abs(x)
-        for piece in pieces(xp, xp.ones(x.shape, bool), size):
+        longest_first = xp.argsort(-size)
+        for start in range(0, len(x), _ELEMENTS):
+            piece = longest_first[start : start + _ELEMENTS]
             *uppers, lower, of_x = [v[piece] for v in flat]
             found[piece] = self._summed(xp, uppers, lower, of_x)
         return found.reshape(shaped[-1].shape).astype(operands[0].dtype)
@@ -109,9 +113,9 @@ class SeriesInParameters(Special):
         x = xp.where(x < 1, x, math.nan) if count == 2 else x
         term = xp.zeros([*[n + 1 for n in self.counts], *x.shape])
         term[(0,) * len(self.counts)] = 1
-        factors: list[Factor] = [(a, {i: 1.0}) for i, a in enumerate(uppers)]
+        factors: list[Factor] = [(a, {i: xp.ones(x.shape)}) for i, a in enumerate(uppers)]
         for j in range(self.in_x):
-            term = _next(term, factors, lower, j)
+            self._multiply(term, factors, lower, xp.ones(x.shape) * (j + 1), j)
         factors = [(a + self.in_x, slopes) for a, slopes in factors]
         lower, w = lower + self.in_x, x
         left = xp.minimum(x, 0)
@@ -130,24 +134,63 @@ class SeriesInParameters(Special):
         return self._sum(xp, term, factors, lower, w)
 
     def _sum(self, xp: Any, term: Any, factors: list[Factor], lower: Any, w: Any) -> Any:
-        """The series that begins with ``term``; NaN where it is not exact enough."""
-        total, largest = term, xp.abs(term)
-        data_axes = tuple(range(len(self.counts)))
+        """The series that begins with ``term``; NaN where it is not exact enough.
+
+        Of the elements up to the last whose series goes on.  After the first terms, these change
+        so little that a look at some finds the largest.
+        """
+        total, largest = term.copy(), xp.abs(term)
         # Terms may be small and grow again until all factors are positive.
-        least = min([float(xp.min(v, initial=0.0)) for v in (lower, *[c for c, _ in factors])])
-        done = xp.zeros(w.shape, bool)
+        least = reduce(xp.minimum, [c for c, _ in factors], lower)
+        done, ended = xp.zeros(w.shape, bool), ~xp.isfinite(w + lower)
+        axes = tuple(range(len(self.counts)))
+        on = slice(len(w))
         for k in range(_MOST_TERMS):
-            term = _next(term, factors, lower, k) * (w / (k + 1))
-            total, largest = total + term, xp.maximum(largest, xp.abs(term))
-            if k % 16 == 15 and k > -least:
-                done = xp.all(xp.abs(term) * k <= _LAST * largest, axis=data_axes)
-                if xp.all(done | ~xp.isfinite(w + lower)):
+            if k % _BLOCK == 0:
+                (going,) = xp.nonzero(~(done | ended))
+                if not len(going):
                     break
+                on = slice(int(going[-1]) + 1)
+                term, sums = term[..., on].copy(), total[..., on]
+                below, of_w = lower[on], w[on]
+                here = [(v[on], {i: s[on] for i, s in slopes.items()}) for v, slopes in factors]
+            self._multiply(term, here, below, of_w, k)
+            sums += term
+            last = k % _BLOCK == _BLOCK - 1
+            if k < _BLOCK or last:
+                size = xp.abs(term)
+                largest[..., on] = xp.maximum(largest[..., on], size)
+            if last:
+                near = xp.all(size * k <= _LAST * largest[..., on], axis=axes)
+                done[on] |= near & (k > -least[on])
+                ended[on] |= ~xp.all(xp.isfinite(term), axis=axes)
         found, value = total[self.counts], total[(0,) * len(self.counts)]
         allowed = xp.maximum(xp.abs(value), xp.abs(found)) * _EXACT
         exact = done & (largest[self.counts] * _ROUNDING <= allowed)
         orders = math.prod([math.factorial(n) for n in self.counts])
         return xp.where(exact, found * orders, math.nan)
+
+    def _multiply(self, term: Any, factors: list[Factor], lower: Any, w: Any, k: int) -> None:
+        """Make ``term`` the next one, in place: by polynomials, and what is left by numbers."""
+        below = lower + k
+        axis = len(factors)
+        ratio = w / (below * (k + 1))
+        for value, slopes in factors:
+            if max([self.counts[i] for i in slopes]):
+                rises = []
+                for i, slope in slopes.items():
+                    if self.counts[i]:
+                        before, after = _neighbours(term, i)
+                        rises.append((after, term[before] * slope))
+                term *= value + k
+                for after, rise in rises:
+                    term[after] += rise
+            else:
+                ratio *= value + k
+        for n in range(1, term.shape[axis]):
+            here, before = ((slice(None),) * axis + (m,) for m in (n, n - 1))
+            term[here] -= term[before] / below
+        term *= ratio
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """By the next derivatives."""
@@ -161,22 +204,6 @@ class SeriesInParameters(Special):
 def _bounded(xp: Any, parameters: Sequence[Any]) -> list[Any]:
     """Parameters, NaN where they are beyond what can be computed in a moment."""
     return [xp.where(xp.abs(p) <= _LARGEST, p, math.nan) for p in parameters]
-
-
-def _next(term: Any, factors: Sequence[Factor], lower: Any, k: int) -> Any:
-    """``term`` times the factors at ``k`` over the lower one, as polynomials in the parameters."""
-    for value, slopes in factors:
-        product = term * (value + k)
-        for axis, slope in slopes.items():
-            before, after = _neighbours(term, axis)
-            product[after] += term[before] * slope
-        term = product
-    quotient = term / (lower + k)
-    axis = len(factors)
-    for n in range(1, term.shape[axis]):
-        here, below = ((slice(None),) * axis + (m,) for m in (n, n - 1))
-        quotient[here] -= quotient[below] / (lower + k)
-    return quotient
 
 
 def _neighbours(term: Any, axis: int) -> tuple[Any, Any]:
