@@ -31,6 +31,8 @@ from gradwire_engine.solvers.stationarity import VIOLATION, End, Judge, Verdict
 _ATTEMPTS = 8
 #: Steps away from a saddle point are tried so often, each half as long as the last.
 _HALVINGS = 20
+#: An attempt that leaves more than this share of what constraints are violated by is lost.
+_CLOSER = 0.5
 #: An explicit tolerance of values or steps is a success within so many times of it.
 _LOOSE = 1e3
 #: Of those that are not given then, SciPy's are of about this size.
@@ -117,7 +119,8 @@ class Minimization:
                 self._scaling = Scaling.none(x.size) if lost else self._judge.scaling(x)
             result = self._attempt(x)
             x = self._scaling.outside(np.asarray(result.x, np.float64))
-            if self._is_scaled and self._violation(x) > self._violation(begun):
+            violation, violated = self._violation(x), self._violation(begun)
+            if self._is_scaled and violation > _CLOSER * violated:
                 if not lost:  # begins again, in the problem's own units
                     x, lost = begun, True
                     verdict = self._judge.judged(End(x, start, first, before)).after(verdict)
@@ -128,7 +131,7 @@ class Minimization:
                 return Ending(x, value, self._norm(x, gradient), True, str(result.message))
             end = End(x, start, first, before)
             verdict = self._judge.judged(end, self._loose(result)).after(verdict)
-            moved = value < before or (self._constraints and not np.array_equal(x, begun))
+            moved = value < before or violation < violated
             if verdict.sharp or self._is_at_limit(result):
                 break
             if verdict.way is not None and (lower := self._lower(x, verdict.way)) is not None:

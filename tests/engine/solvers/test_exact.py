@@ -36,7 +36,7 @@ CASES = [
 def options_of(kind: str, method: str) -> dict[str, Any]:
     """Options that end a run soon."""
     takes = METHODS[kind][method].options  # type: ignore[index]
-    limits = [name for name in ("maxiter", "max_nfev", "maxfev") if name in takes]
+    limits = [name for name in ("maxiter", "max_nfev", "maxfev", "maxfun") if name in takes]
     first_order = {"learning_rate": 1e-3} if "learning_rate" in takes else {}
     return {**dict.fromkeys(limits[:1], STEPS), **first_order}
 

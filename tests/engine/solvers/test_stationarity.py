@@ -120,7 +120,9 @@ def test_what_no_point_satisfies_is_no_success(run, method, value):
         gap = rng.uniform(0.1, 2) * value
         apart = [Constraint(text, None, gap, None), Constraint(text, None, None, -gap)]
         start = {"x": rng.normal(size=3)}
-        found = run("minimize", "sum((x - 1)**2)", start, method, constraints=apart)
+        options = {"maxiter": 100}
+        given = {"constraints": apart, "options": options}
+        found = run("minimize", "sum((x - 1)**2)", start, method, **given)
         assert not found.success
         assert "violated" in found.message or "subproblem" in found.message
 
