@@ -53,8 +53,9 @@ async def test_optimisations_are_those_of_scipy(client):
         h = np.tanh(X @ w.reshape(80, 10))
         return (h * h).mean(), (X.T @ (2 * h * (1 - h * h) / h.size)).ravel()
 
-    expected = minimize(network, np.linspace(-1, 1, 800), jac=True, options={"maxiter": 5})
-    options = {"method": "BFGS", "options": {"maxiter": 5}, "wait_ms": 60_000}
+    asked = {"maxiter": 5, "gtol": 1e-5}
+    expected = minimize(network, np.linspace(-1, 1, 800), jac=True, options=asked)
+    options = {"method": "BFGS", "options": asked, "wait_ms": 60_000}
     found = await ask(client, {**NETWORK, **options}, "minimize")
     np.testing.assert_allclose(found["value"], expected.fun, rtol=1e-9)
     np.testing.assert_allclose(np.ravel(found["solution"]), expected.x, rtol=1e-7, atol=1e-12)

@@ -60,7 +60,8 @@ class LocalProblem:
         self.work = Work()
         self._engine, self._program, self._poll = engine, program, poll
         self._target, self._promotion, self._of_residuals = target, promotion, of_residuals
-        self._exact = exact
+        #: Whether each evaluation is what NumPy gives operation by operation.
+        self.exact = exact
         self._at = "/target"
         #: Pointers to what stands elsewhere in the request, by the fields that errors point to.
         self._elsewhere: Mapping[str, str] = {}
@@ -317,7 +318,7 @@ class LocalProblem:
             sources=None if kind == "evaluate" else self.layout.paths,
             unconnected="zero",
             promotion=self._promotion,
-            exact=self._exact,
+            exact=self.exact,
             **asked,
         )
 

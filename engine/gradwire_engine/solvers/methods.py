@@ -34,6 +34,8 @@ class Method(NamedTuple):
     hessian: Literal["none", "product", "matrix"] = "none"
     #: Whether it keeps a square matrix as long as the sources.
     square: bool = False
+    #: Whether equal runs have equal bits: what SciPy's code reads is what it has written.
+    repeats: bool = True
     #: Whether it is one of least squares for data that is divided among machines.
     divided: bool = False
 
@@ -111,7 +113,7 @@ _MINIMIZE = {
         hessian="product",
     ),
     "trust-ncg": Method(_TRUST_REGION, hessian="product"),
-    "trust-krylov": Method({**_TRUST_REGION, "inexact": FLAG}, hessian="product"),
+    "trust-krylov": Method({**_TRUST_REGION, "inexact": FLAG}, hessian="product", repeats=False),
     "trust-exact": Method(_TRUST_REGION, hessian="matrix", square=True),
     "dogleg": Method(_TRUST_REGION, hessian="matrix", square=True),
     "Newton-CG": Method({"xtol": AT_LEAST_0, "maxiter": COUNT, **_LINE_SEARCH}, hessian="product"),

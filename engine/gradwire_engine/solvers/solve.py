@@ -7,11 +7,11 @@ from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
 from gradwire_engine.answer import Array, Notice, Poll, Unconnected
-from gradwire_engine.errors import DomainError, InternalError
+from gradwire_engine.errors import DomainError, InputError, InternalError, Place
 from gradwire_engine.polling import unhurried
 from gradwire_engine.solvers.checkpoint import Checkpoint, Evaluations
 from gradwire_engine.solvers.ending import Ending
-from gradwire_engine.solvers.local import local
+from gradwire_engine.solvers.local import LocalProblem, local
 from gradwire_engine.solvers.objective import Objective
 from gradwire_engine.solvers.progress import Clock, Monitor, Report, Stopped
 from gradwire_engine.solvers.specification import Specification
@@ -65,6 +65,10 @@ def solve(
     if resume is not None and resume.x.size != objective.layout.size:
         detail = f"a checkpoint of {resume.x.size} elements, of {objective.layout.size} sources"
         raise InternalError(detail)
+    if not given.takes.repeats and isinstance(objective, LocalProblem) and objective.exact:
+        detail = f"{given.method} has no exact runs: its equal runs may differ"
+        hint = "trust-ncg, trust-exact and dogleg have the same bits"
+        raise InputError(detail, at=Place(pointer="/exact"), hint=hint)
     monitor = Monitor(
         report,
         clock,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf
+from gradwire_engine.errors import InputError, Place
 from gradwire_engine.solvers import (
     METHODS,
     Constraint,
@@ -29,7 +30,8 @@ CASES = [
     for name, classic in CLASSICS.items()
     for kind, methods in METHODS.items()
     if kind != "root" or classic.is_square
-    for method in methods
+    for method, takes in methods.items()
+    if takes.repeats
 ]
 
 
@@ -120,3 +122,9 @@ def test_runs_that_are_not_exact_have_other_bits(engines):
         for classic in CLASSICS.values()
     ]
     assert sum(differ) > len(differ) / 3
+
+
+def test_a_method_that_does_not_repeat_itself_has_no_exact_runs(engines):
+    with pytest.raises(InputError, match="trust-krylov has no exact runs") as refused:
+        end_of(engines[1], "minimize", "trust-krylov", CLASSICS["Biggs"], exact=True)
+    assert refused.value.at == Place(pointer="/exact")
