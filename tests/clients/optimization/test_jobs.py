@@ -242,12 +242,18 @@ def test_exact_runs_are_the_same_each_time(client, kind):
 
 
 @pytest.mark.thorough
-def test_no_fit_of_many_in_a_row_is_refused(client):
+def test_no_fit_of_many_in_a_row_is_refused(monkeypatch):
     """More than twice as many jobs as a tenant may have."""
-    before = {job.id for job in client.jobs.list()}
-    for _ in range(250):
-        assert client.minimize(rosenbrock, START, wait_ms=0).success
-    assert {job.id for job in client.jobs.list()} <= before
+    monkeypatch.setenv("GRADWIRE_MAX_JOBS_PER_TENANT", "4")
+    with gradwire.Client.local() as client:
+        job = client.minimize(rosenbrock, START, background=True)
+        for _ in range(10):
+            assert client.minimize(rosenbrock, START, wait_ms=0).success
+        assert [each.id for each in client.jobs.list()] == [job.id]
+        for _ in range(4):
+            client.minimize(rosenbrock, MANY, background=True, **LONG)
+        with pytest.raises(gradwire.APIError, match="jobs"):
+            client.minimize(rosenbrock, MANY, background=True, **LONG)
 
 
 def test_a_local_service_streams_events():
