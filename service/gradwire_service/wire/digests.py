@@ -26,7 +26,7 @@ def digest_of(kind: str, reply_type: str, reader: Codec, body: bytes | bytearray
     """The digest of a request of a ``kind`` that is answered in ``reply_type``.
 
     Documents are equal that differ in their format, in white space, in how a number or a string is
-    spelled, and in the order of members where that means nothing. Numbers are equal by value and
+    written, and in the order of members where that means nothing. Numbers are equal by value and
     type, but 1 is 1.0 where it is read as that: in ``variables`` and ``bounds``, unless a dtype is
     given, and in times and ``tol``. A null field is an absent one. A body that cannot be read is
     equal to itself.

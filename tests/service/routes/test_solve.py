@@ -444,7 +444,7 @@ FAILING: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("why", FAILING)
 async def test_a_failed_request_repeats_its_failure(served, tmp_path, why, monkeypatch):
-    """Here, by another replica, and in another spelling; who asks for a job gets that."""
+    """Here, by another replica, and written in another way; who asks for a job gets that."""
     monkeypatch.setattr("gradwire_service.wire.solving.WAIT_MS", 600_000)
     shared = {"store": f"sqlite:{tmp_path / 'jobs.db'}"}
     key = {"idempotency-key": f"{why} again", "content-type": "application/json"}

@@ -113,7 +113,7 @@ def alike(request: dict[str, Any], draw: random.Random) -> dict[str, Any]:
 
 
 def spelled(value: Any, draw: random.Random) -> str:
-    """JSON with another spelling of numbers and strings, and white space."""
+    """JSON in which numbers and strings are written in other ways, and with white space."""
     space = draw.choice(["", " ", "\n\t"])
     if isinstance(value, dict):
         members = [
