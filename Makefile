@@ -94,10 +94,11 @@ check: $(DEV) ## Check types and lint, at once
 types: $(DEV) ## Check types
 	$(BIN)/mypy
 
-lint: $(DEV) ## Lint, check format, import directions and that the public API is typed
+lint: $(DEV) ## Lint, check format, sizes, import directions and that the public API is typed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/python tools/lint_imports.py --no-logo
+	$(BIN)/python tools/tokens.py
 	@for package in gradwire gradwire.tf gradwire.tfe; \
 	do case $$package in gradwire) first=python;; *) first=tensorflow;; esac; \
 	PYTHONPATH=clients/$$first VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/pyright --verifytypes $$package --ignoreexternal \

@@ -104,7 +104,7 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
             "types and style",
             (),
             command=("make", "--no-print-directory", "check"),
-            endings=(".py", ".pyi", ".gw", "pyproject.toml", "Makefile"),
+            endings=(".py", ".pyi", ".gw", ".toml", "Makefile"),
         ),
         Stage(
             "fuzzing", ("fuzz",), command=("make", "--no-print-directory", "fuzz", "FUZZ_SECONDS=1")
