@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.polling import unhurried
-from gradwire_engine.solvers import LocalProblem, Specification, solve
+from gradwire_solvers import LocalProblem, Specification, solve
 from measure import Row, compared, interleave
 from scipy.optimize import minimize, rosen, rosen_der
 from threadpoolctl import threadpool_limits

@@ -35,7 +35,12 @@ from cosmic_ray.plugins import get_operator, operator_names  # type: ignore[impo
 from coverage import CoverageData, CoverageException
 from coverage.parser import PythonParser
 
-PACKAGES = ("engine/gradwire_engine", "service/gradwire_service", "clients/python/gradwire")
+PACKAGES = (
+    "engine/gradwire_engine",
+    "engine/gradwire_solvers",
+    "service/gradwire_service",
+    "clients/python/gradwire",
+)
 PATHS = ("engine", "service", "clients/python", "clients/tensorflow")
 LEAST_LINES, MOST_IDS = 60, 300
 FAILURE = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)

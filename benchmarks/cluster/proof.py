@@ -21,11 +21,11 @@ from distributed import Client, LocalCluster
 from gradwire_engine import Engine, Leaf
 from gradwire_engine.answer import Limits
 from gradwire_engine.polling import unhurried
-from gradwire_engine.solvers import Solution, Specification, solve
 from gradwire_service.cluster.cluster import Cluster, Question
 from gradwire_service.cluster.objective import ClusterObjective
 from gradwire_service.settings import Settings
 from gradwire_service.wire.chunked import ChunkedReference
+from gradwire_solvers import Solution, Specification, solve
 
 from cluster.rows import FEATURES, PROGRAM, Rows, value_and_gradient, weights_of, write
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from gradwire_engine import Engine
 from gradwire_engine.errors import EngineError
-from gradwire_engine.solvers import Constraint, LocalProblem, SolveKind, Specification, solve
+from gradwire_solvers import Constraint, LocalProblem, SolveKind, Specification, solve
 from threadpoolctl import threadpool_limits
 
 from solvers import hock_applied, hock_few, hock_many, hock_two, judge, more, nist

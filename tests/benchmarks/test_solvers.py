@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_engine import Engine
-from gradwire_engine.solvers import LocalProblem
+from gradwire_solvers import LocalProblem
 from scipy.optimize import Bounds, NonlinearConstraint, least_squares, minimize
 from solvers import judge, nist, page, records, runs, tables
 from solvers.formulas import function, violation

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from gradwire_engine import Answer, Engine, Leaf, Query, Ragged, Sparse
 from gradwire_engine.errors import DeadlineExceeded, DomainError
+from gradwire_engine.nesting import leaves
 from gradwire_engine.queries import Call, JointCall
-from gradwire_engine.record.calculus import leaves
 from hypothesis import given
 from hypothesis import strategies as st
 

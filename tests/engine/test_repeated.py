@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine.nesting import leaves
 from gradwire_engine.queries import JointCall
-from gradwire_engine.record.calculus import leaves
 from hypothesis import given
 from hypothesis import strategies as st
 

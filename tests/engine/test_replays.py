@@ -17,6 +17,7 @@ from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.numpy.loops import bound
 from gradwire_engine.backends.staged import Specialised
 from gradwire_engine.compile import Compilation, Compiled, compile_query
+from gradwire_engine.nesting import leaves
 from gradwire_engine.ops.arrays.indexing import Indexed
 from gradwire_engine.ops.arrays.shape import View
 from gradwire_engine.ops.base import Op
@@ -24,7 +25,6 @@ from gradwire_engine.ops.constants import Constant, Identity, Input
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.reductions.reductions import Extreme
 from gradwire_engine.optimize import distribution_cost
-from gradwire_engine.record.calculus import leaves
 from gradwire_engine.tape import ArrayType, Tape
 from hypothesis import given
 from hypothesis import strategies as st

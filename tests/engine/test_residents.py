@@ -14,7 +14,7 @@ import pytest
 from gradwire_engine import Answer, Engine, Leaf, Limits, Query
 from gradwire_engine.backends.staged import StagedExecutable
 from gradwire_engine.errors import DeadlineExceeded, DomainError
-from gradwire_engine.record.calculus import leaves
+from gradwire_engine.nesting import leaves
 
 RNG = np.random.default_rng(30)
 X, Y, W = RNG.normal(size=(40, 5)), np.sign(RNG.normal(size=40)), RNG.normal(size=5)

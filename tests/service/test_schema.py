@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine
 from gradwire_engine.errors import EngineError
-from gradwire_engine.solvers import SolveKind
 from gradwire_service import examples, openapi
 from gradwire_service.app import create_app
 from gradwire_service.problems import RequestError, problem_of
@@ -20,6 +19,7 @@ from gradwire_service.wire.leaves import read_tensor
 from gradwire_service.wire.references import References
 from gradwire_service.wire.solving import read_solve
 from gradwire_service.wire.sources import read_registration
+from gradwire_solvers import SolveKind
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator

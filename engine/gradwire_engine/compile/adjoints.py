@@ -14,10 +14,10 @@ from gradwire_engine.autodiff.reverse import dependents, pullback
 from gradwire_engine.compile.derivatives import Derivatives
 from gradwire_engine.compile.query import Compilation, Question, is_default, new_recorder
 from gradwire_engine.errors import DerivativeError
+from gradwire_engine.nesting import leaves
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.optimize.liveness import readers
 from gradwire_engine.polling import polled
-from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.tape import ArrayType, Instruction, Tape
 from gradwire_engine.traversal import renumbered

@@ -17,8 +17,9 @@ from gradwire_engine.compile.compiled import Summed
 from gradwire_engine.compile.differences import BESIDE, Differences
 from gradwire_engine.compile.names import Source, Sources
 from gradwire_engine.errors import DerivativeError, InputError, Place
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.record.calculus import leaves, rebuild, summed
+from gradwire_engine.record.calculus import summed
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.tape import ArrayType
 

@@ -10,12 +10,12 @@ from gradwire_engine import hints
 from gradwire_engine.answer import Leaf, Notice
 from gradwire_engine.autodiff.reverse import dependents
 from gradwire_engine.errors import BadArgument, EngineError, InputError, Place, UnknownName
+from gradwire_engine.nesting import flatten, leaves
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.program import refolded
-from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.recorder import Recorder
-from gradwire_engine.record.variables import flatten, member
+from gradwire_engine.record.variables import member
 
 
 class Source(NamedTuple):

@@ -24,18 +24,18 @@ from gradwire_engine.compile.shards import (
     of_all_rows,
 )
 from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
+from gradwire_engine.nesting import flatten, leaves, rebuild
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.optimize.residual import residual_tape
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
-from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.rolling import Rolled
 from gradwire_engine.record.scope import State
-from gradwire_engine.record.variables import flatten, lay_out
+from gradwire_engine.record.variables import lay_out
 from gradwire_engine.tape import ArrayType, TapeListener
 from gradwire_engine.traversal import ancestors
 

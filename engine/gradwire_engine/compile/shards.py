@@ -17,6 +17,7 @@ from gradwire_engine.answer import Array, Leaf, Limits, Poll, Query, Shard
 from gradwire_engine.compile.derivatives import ALONG
 from gradwire_engine.compile.names import Sources, dotted_path
 from gradwire_engine.errors import InputError, Place, ShardingError
+from gradwire_engine.nesting import flatten
 from gradwire_engine.ops.arrays.creation import count
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.builder import Builder, Var, refuse_too_large
@@ -25,7 +26,6 @@ from gradwire_engine.ops.constants import Input
 from gradwire_engine.ops.loops import BlockArgument
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record.recorder import Recorder
-from gradwire_engine.record.variables import flatten
 from gradwire_engine.sharding import Along, Division, Part, Value, Walk
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors

@@ -12,12 +12,13 @@ from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.dataflow.graph import Graph
 from gradwire_engine.dataflow.reader import dotted
 from gradwire_engine.errors import InputError, OverBudget
+from gradwire_engine.nesting import flatten
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.program import Block, Program
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import State
-from gradwire_engine.record.variables import flatten, lay_out
+from gradwire_engine.record.variables import lay_out
 from gradwire_engine.tape import INEXACT, ArrayType
 
 #: Kinds of vertices that only pass on what they read.

@@ -7,9 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 from gradwire_engine.answer import Array, Leaf
+from gradwire_engine.nesting import below, flatten, leaves
 from gradwire_engine.ops.composites import Composite
-from gradwire_engine.record.calculus import leaves
-from gradwire_engine.record.variables import below, flatten
 from gradwire_engine.tape import ArrayType
 
 

@@ -13,6 +13,7 @@ from gradwire_engine.backends.finite import all_finite
 from gradwire_engine.compile import Compiled
 from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.errors import EngineError, InputError, Place
+from gradwire_engine.nesting import flatten, rebuild
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.program import Program
 from gradwire_engine.queries.arguments import Arguments
@@ -20,8 +21,6 @@ from gradwire_engine.queries.cache import Context
 from gradwire_engine.queries.call import PROGRAM_COMPILER, Call, Compiler
 from gradwire_engine.queries.stacking import Part, merged
 from gradwire_engine.queries.values import received, received_vectors
-from gradwire_engine.record.calculus import rebuild
-from gradwire_engine.record.variables import flatten
 
 
 def ask(

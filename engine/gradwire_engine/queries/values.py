@@ -13,9 +13,9 @@ import numpy as np
 
 from gradwire_engine.answer import Array, Leaf
 from gradwire_engine.errors import InputError, Place
+from gradwire_engine.nesting import rebuild
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.record.calculus import rebuild
 
 #: The dtypes of programs by NumPy's characters: of those that are equal, NumPy has one for each.
 _CHARS = frozenset(dtype.char for dtype in DTYPES.values())

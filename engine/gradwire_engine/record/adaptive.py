@@ -9,12 +9,12 @@ from functools import partial, reduce
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.slicing import picked
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.promotion import finfo
 from gradwire_engine.ops.requirements import Required
-from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.functions.loops import repeat
 from gradwire_engine.record.runge_kutta import Slope, along
 

@@ -12,8 +12,8 @@ from gradwire_engine.autodiff import matrices
 from gradwire_engine.autodiff.forward import pushforward
 from gradwire_engine.autodiff.reverse import gradient, pullback
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.builder import Var, check_nesting, describe
-from gradwire_engine.ops.composites import Composite
+from gradwire_engine.nesting import arrays, leaves, rebuild
+from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.constants import Copy
 from gradwire_engine.record.scope import Closure, Operation, Transformed
 from gradwire_engine.tape import ArrayType, Shape
@@ -202,49 +202,6 @@ def summed(groups: Sequence[Sequence[Var]], found: Sequence[Var | None]) -> list
         bars = [bar for bar in [next(each) for _ in group] if bar is not None]
         totals.append(reduce(add, bars) if bars else None)
     return totals
-
-
-def leaves(nested: Any) -> list[Any]:
-    """The leaves of nested lists, tuples and dicts, in order; of a sparse tensor, its values."""
-    check_nesting(nested)
-    return _leaves(nested)
-
-
-def _leaves(nested: Any) -> list[Any]:
-    if isinstance(nested, Composite):
-        return [nested["values"]]
-    if isinstance(nested, dict):
-        return [leaf for item in nested.values() for leaf in _leaves(item)]
-    if isinstance(nested, list | tuple):
-        return [leaf for item in nested for leaf in _leaves(item)]
-    return [nested]
-
-
-def rebuild(nested: Any, replace: Callable[[Any], Any]) -> Any:
-    """The same nesting with every leaf replaced, in order."""
-    check_nesting(nested)
-    return _rebuild(nested, replace)
-
-
-def _rebuild(nested: Any, replace: Callable[[Any], Any]) -> Any:
-    if isinstance(nested, Composite):
-        return nested.of(values=replace(nested["values"]))
-    if isinstance(nested, dict):
-        return {key: _rebuild(item, replace) for key, item in nested.items()}
-    if isinstance(nested, list | tuple):
-        return type(nested)([_rebuild(item, replace) for item in nested])
-    return replace(nested)
-
-
-def arrays(nested: Any) -> Any:
-    """The same nesting with the values alone of each tensor in parts."""
-    if isinstance(nested, Composite):
-        return nested["values"]
-    if isinstance(nested, dict):
-        return {key: arrays(item) for key, item in nested.items()}
-    if isinstance(nested, list | tuple):
-        return type(nested)([arrays(item) for item in nested])
-    return nested
 
 
 def variables(x: Any) -> list[Var]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.record.calculus import leaves, rebuild
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, EngineError
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import Loop, MustUnroll
 from gradwire_engine.ops.regions import MOST_PATHS, Region, planned, region
-from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried
 from gradwire_engine.record.segments import in_segments, whole
 from gradwire_engine.tape import ArrayType

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.program import Block, Node, stored_names
 from gradwire_engine.record import calls, indexing, loops, methods, statics
-from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.loops import Iterations
 from gradwire_engine.record.scope import MISSING, Closure, Scope, Signal, Transformed
 from gradwire_engine.record.sequences import Counter

@@ -13,13 +13,13 @@ from gradwire_engine.autodiff.matrices import stand_in
 from gradwire_engine.autodiff.retrace import Retrace, reads
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.errors import BadArgument, DtypeMismatch
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.slicing import picked, sliced
 from gradwire_engine.ops.base import Cotangents
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Copy
 from gradwire_engine.ops.requirements import Required
 from gradwire_engine.record.adaptive import Adaptive, Method, Solver
-from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.functions.loops import flipped, repeat
 from gradwire_engine.record.rosenbrock import Rodas5P
 from gradwire_engine.record.runge_kutta import TABLEAUS, Dopri5, Fixed, Slope

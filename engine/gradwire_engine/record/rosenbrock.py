@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.autodiff import matrices
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.batching import reshaped
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Copy
-from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.runge_kutta import Slope, along
 
 if TYPE_CHECKING:

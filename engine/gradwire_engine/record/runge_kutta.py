@@ -8,8 +8,8 @@ from functools import partial, reduce
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.functions.loops import repeat
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.autodiff.sparse_matrices import coordinates, sparse_hessian, sparse_jacobian
 from gradwire_engine.errors import BadArgument
+from gradwire_engine.nesting import arrays, rebuild
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.composites import Sparse
-from gradwire_engine.record.calculus import arrays, derivative, rebuild, variables
+from gradwire_engine.record.calculus import derivative, variables
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder

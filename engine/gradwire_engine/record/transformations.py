@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.autodiff.retrace import BatchTrace, Retrace, reads
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.errors import BadArgument, EngineError
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.axes import axis_of
 from gradwire_engine.ops.base import Cotangents
@@ -22,9 +23,7 @@ from gradwire_engine.record.calculus import (
     hessian,
     is_function,
     jacobian,
-    leaves,
     named_anew,
-    rebuild,
     value_and_grad,
 )
 from gradwire_engine.record.calculus import tangents as derivative_along

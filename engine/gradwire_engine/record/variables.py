@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from gradwire_engine import hints
@@ -13,27 +13,6 @@ from gradwire_engine.ops.composites import Composite
 from gradwire_engine.program import is_position, refolded
 from gradwire_engine.record.scope import State
 from gradwire_engine.tape import ArrayType
-
-
-def flatten(variables: Mapping[str, Any]) -> list[tuple[str, Leaf]]:
-    """All leaves with their dotted paths, in the order of the request."""
-    found: list[tuple[str, Leaf]] = []
-    for name, value in variables.items():
-        if isinstance(value, Leaf):
-            found.append((name, value))
-        else:
-            found.extend(below(name, value))
-    return found
-
-
-def below(path: str, value: Any) -> Iterator[tuple[str, Leaf]]:
-    """The leaves of a variable with their dotted paths."""
-    if isinstance(value, Leaf):
-        yield path, value
-        return
-    parts = value.items() if isinstance(value, Mapping) else enumerate(value)
-    for key, item in parts:
-        yield from below(f"{path}.{key}", item)
 
 
 def lay_out(b: Builder, variables: Mapping[str, Any], state: State) -> dict[str, Any]:

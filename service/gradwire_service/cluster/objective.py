@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import numpy as np
 from gradwire_engine.answer import Poll
-from gradwire_engine.solvers.layout import Layout
-from gradwire_engine.solvers.objective import Notes
+from gradwire_solvers.layout import Layout
+from gradwire_solvers.objective import Notes
 
 from gradwire_service.cluster import parts
 from gradwire_service.cluster.connection import Connection, GraphError

@@ -11,12 +11,12 @@ import numpy as np
 from gradwire_engine import Engine, Leaf, native
 from gradwire_engine.answer import Answer, Kind, Limits, Names, Poll, Promotion, Query, Shard
 from gradwire_engine.errors import InputError, Place
+from gradwire_engine.nesting import leaves
 from gradwire_engine.polling import unhurried
 from gradwire_engine.program import Program
-from gradwire_engine.record.calculus import leaves
-from gradwire_engine.solvers.layout import Layout, Placement
-from gradwire_engine.solvers.local import triangle_of
-from gradwire_engine.solvers.objective import Notes
+from gradwire_solvers.layout import Layout, Placement
+from gradwire_solvers.local import triangle_of
+from gradwire_solvers.objective import Notes
 from threadpoolctl import threadpool_limits
 
 from gradwire_service import __version__

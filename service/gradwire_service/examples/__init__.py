@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from gradwire_engine.answer import Kind
-from gradwire_engine.solvers import SolveKind
+from gradwire_solvers import SolveKind
 
 
 def _example(summary: str, **request: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from gradwire_engine.solvers import SolveKind
+from gradwire_solvers import SolveKind
 from pydantic import BaseModel, Field
 
 from gradwire_service.openapi.responses import Problem

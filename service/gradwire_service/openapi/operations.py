@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from gradwire_engine.answer import Kind
-from gradwire_engine.solvers import SolveKind
+from gradwire_solvers import SolveKind
 from pydantic import TypeAdapter
 from starlette.responses import Response as StarletteResponse
 

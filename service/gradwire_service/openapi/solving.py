@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from gradwire_engine.solvers import METHODS, SolveKind
+from gradwire_solvers import METHODS, SolveKind
 from pydantic import BaseModel, Field, create_model
 
 from gradwire_service.openapi.programs import Names, NamesOrNull, Program

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Request
-from gradwire_engine.solvers import SolveKind
+from gradwire_solvers import SolveKind
 from starlette.responses import Response
 
 from gradwire_service import openapi

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from gradwire_engine.gpu import Crossover, GpuDevice
 from gradwire_engine.queries import Entry
-from gradwire_engine.solvers import Work
+from gradwire_solvers import Work
 
 #: Bytes of an element, where only the bytes of all inputs are known.
 _ELEMENT_BYTES = 8

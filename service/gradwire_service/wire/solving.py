@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gradwire_engine import Leaf
 from gradwire_engine.answer import Names, Promotion
-from gradwire_engine.solvers import (
+from gradwire_solvers import (
     Bound,
     Constraint,
     Minibatch,

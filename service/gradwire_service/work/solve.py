@@ -9,7 +9,7 @@ from math import inf
 from time import perf_counter
 
 import orjson
-from gradwire_engine.solvers import (
+from gradwire_solvers import (
     Checkpoint,
     Clock,
     LocalProblem,

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from gradwire_engine.backends.base import Backend
 from gradwire_engine.gpu import GpuLost
 from gradwire_engine.native import native_backend
-from gradwire_engine.solvers import METHODS
+from gradwire_solvers import METHODS
 
 from gradwire_service.cluster.cluster import Cluster, open_cluster
 from gradwire_service.engines import Engines, open_engines

@@ -19,7 +19,7 @@ _WORKERS = [
     "gradwire_service.workers.fork_server",
     "gradwire_service.workers.worker",
     # What other processes do not import, since it brings SciPy's optimisers.
-    *(f"gradwire_engine.solvers.{name}" for name in ("minimizing", "roots", "squares")),
+    *(f"gradwire_solvers.{name}" for name in ("minimizing", "roots", "squares")),
 ]
 _COMPILER = "gradwire_service.workers.preloaded"
 #: Writable even in read-only containers.

@@ -10,8 +10,8 @@ import pytest
 from gradwire_engine import Answer, Engine, Leaf, Query
 from gradwire_engine.engine import BACKENDS
 from gradwire_engine.errors import EngineError, LimitExceeded
+from gradwire_engine.nesting import leaves
 from gradwire_engine.polling import unhurried
-from gradwire_engine.record.calculus import leaves
 from hypothesis import given
 
 from tests.effort import examples

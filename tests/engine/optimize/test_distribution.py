@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.explain import explain
+from gradwire_engine.nesting import leaves
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.optimize import distribution_cost
 from gradwire_engine.record import loops
-from gradwire_engine.record.calculus import leaves
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 

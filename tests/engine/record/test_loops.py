@@ -11,9 +11,9 @@ import pytest
 from gradwire_engine.answer import Leaf, Limits, Query
 from gradwire_engine.engine import Engine
 from gradwire_engine.errors import BadArgument, DeadlineExceeded, DomainError, OverBudget
+from gradwire_engine.nesting import leaves
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.record import loops
-from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.loop_trace import LoopTrace
 
 V = np.random.default_rng(0).normal(size=(5, 3)) * 0.6

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from gradwire_engine import Answer, Leaf, Shard
-from gradwire_engine.record.calculus import leaves
+from gradwire_engine.nesting import leaves
 
 from tests.engine.conftest import Asker
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine.record.calculus import leaves
+from gradwire_engine.nesting import leaves
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf
-from gradwire_engine.solvers import LocalProblem, Specification, default_method, solve
+from gradwire_solvers import LocalProblem, Specification, default_method, solve
 
 from tests.engine.conftest import leaf
 

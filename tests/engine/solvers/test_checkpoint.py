@@ -5,7 +5,7 @@ from collections import deque
 import numpy as np
 import pytest
 from gradwire_engine.errors import InternalError
-from gradwire_engine.solvers import METHODS, Checkpoint, Evaluations
+from gradwire_solvers import METHODS, Checkpoint, Evaluations
 
 ROSENBROCK = "100*(x[1] - x[0]**2)**2 + (1 - x[0])**2"
 START = {"x": np.array([0.6, 0.3])}

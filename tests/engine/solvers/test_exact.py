@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf
 from gradwire_engine.errors import InputError, Place
-from gradwire_engine.solvers import (
+from gradwire_solvers import (
     METHODS,
     Constraint,
     LocalProblem,

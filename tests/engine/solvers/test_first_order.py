@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine.errors import InputError
-from gradwire_engine.solvers import Checkpoint, Minibatch
+from gradwire_solvers import Checkpoint, Minibatch
 
 from tests.engine.solvers.conftest import pointer_to
 

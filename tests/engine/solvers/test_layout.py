@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from gradwire_engine import Leaf, Sparse
 from gradwire_engine.errors import InputError, UnknownName
-from gradwire_engine.solvers import Layout
-from gradwire_engine.solvers.layout import Placement
+from gradwire_solvers import Layout
+from gradwire_solvers.layout import Placement
 
 from tests.engine.solvers.conftest import pointer_to
 

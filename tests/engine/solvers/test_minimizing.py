@@ -12,7 +12,7 @@ from gradwire_engine.errors import (
     InputError,
     OverBudget,
 )
-from gradwire_engine.solvers import METHODS, Constraint, LocalProblem, Specification, solve
+from gradwire_solvers import METHODS, Constraint, LocalProblem, Specification, solve
 from scipy.optimize import minimize, rosen, rosen_der, rosen_hess, rosen_hess_prod
 
 from tests.engine.solvers.conftest import pointer_to

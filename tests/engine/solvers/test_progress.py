@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from gradwire_engine.solvers.progress import MOST_ENTRIES, History
+from gradwire_solvers.progress import MOST_ENTRIES, History
 
 
 def ticking(step=1.0):

@@ -12,7 +12,7 @@ from gradwire_engine.errors import (
     InputError,
     OverBudget,
 )
-from gradwire_engine.solvers import METHODS, LocalProblem, Specification, solve
+from gradwire_solvers import METHODS, LocalProblem, Specification, solve
 from scipy.optimize import root
 
 from tests.engine.solvers.conftest import pointer_to

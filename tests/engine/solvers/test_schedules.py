@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from gradwire_engine.errors import InputError
-from gradwire_engine.solvers.schedules import schedule_of
+from gradwire_solvers.schedules import schedule_of
 
 from tests.engine.solvers.conftest import pointer_to
 

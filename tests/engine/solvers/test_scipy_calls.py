@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from gradwire_engine.solvers.scipy_calls import scipy_runs
+from gradwire_solvers.scipy_calls import scipy_runs
 from scipy.optimize import minimize
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_engine.errors import EngineError, InputError, ShapeMismatch, UnknownName
-from gradwire_engine.solvers import METHODS, Constraint, Minibatch, Specification
+from gradwire_solvers import METHODS, Constraint, Minibatch, Specification
 
 from tests.engine.solvers.conftest import pointer_to
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Limits
 from gradwire_engine.errors import DeadlineExceeded, DomainError, InputError
-from gradwire_engine.solvers import LocalProblem, Specification, solve
-from gradwire_engine.solvers.squares import LOSSES
+from gradwire_solvers import LocalProblem, Specification, solve
+from gradwire_solvers.squares import LOSSES
 from scipy.optimize import least_squares
 from scipy.sparse import issparse
 

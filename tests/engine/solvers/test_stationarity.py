@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from gradwire_engine.solvers import METHODS, Constraint
+from gradwire_solvers import METHODS, Constraint
 
 from tests.effort import share
 

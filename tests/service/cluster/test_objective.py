@@ -12,7 +12,6 @@ import pytest
 from gradwire_engine import Engine, Leaf
 from gradwire_engine.answer import Limits
 from gradwire_engine.errors import EngineError
-from gradwire_engine.solvers.local import LocalProblem
 from gradwire_service.access.keyring import owner_of
 from gradwire_service.cluster.cluster import Cluster
 from gradwire_service.problems import RemoteError, RequestError, problem_of
@@ -20,6 +19,7 @@ from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.wire.bfloat16 import BFLOAT16
 from gradwire_service.wire.chunked import ChunkedReference
+from gradwire_solvers.local import LocalProblem
 from scipy.optimize import minimize
 
 from tests.processes import until

@@ -4,7 +4,6 @@ import pytest
 from gradwire_engine import Engine
 from gradwire_engine.answer import Query
 from gradwire_engine.gpu import Crossover, GpuDevice
-from gradwire_engine.solvers import Work
 from gradwire_service.scheduling.placement import (
     Cost,
     Device,
@@ -14,6 +13,7 @@ from gradwire_service.scheduling.placement import (
     is_faster_on_gpu,
     predicted_seconds,
 )
+from gradwire_solvers import Work
 
 DEVICE = Device(
     GpuDevice("a GPU", 80 << 30, 79 << 30, "9.0", "float32"),

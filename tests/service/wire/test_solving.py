@@ -5,9 +5,9 @@ import base64
 import numpy as np
 import pytest
 from gradwire_engine.errors import InputError
-from gradwire_engine.solvers import METHODS, Minibatch
 from gradwire_service.problems import RequestError
 from gradwire_service.wire.solving import WAIT_MS, read_solve, read_waiting
+from gradwire_solvers import METHODS, Minibatch
 
 MINIMUM = {"program": "sum(x*x)", "variables": {"x": [1, 2]}}
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine.solvers import Checkpoint, Evaluations, Progress
 from gradwire_service.cluster.cluster import open_cluster
 from gradwire_service.engines import open_engines
 from gradwire_service.problems import Problem
@@ -21,6 +20,7 @@ from gradwire_service.work.messages import Task, TaskFailed
 from gradwire_service.work.redirects import Redirects
 from gradwire_service.work.solve import Reporter
 from gradwire_service.work.tasks import Tasks, execute
+from gradwire_solvers import Checkpoint, Evaluations, Progress
 from scipy.optimize import rosen
 
 ROSENBROCK = "100*(x[1] - x[0]**2)**2 + (1 - x[0])**2"

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.axes import axis_of
 from gradwire_engine.record import choices
-from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.functions.loops import (
     arrays_of,
     counted,

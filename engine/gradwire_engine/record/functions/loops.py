@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.loops import Iterations, run
 from gradwire_engine.record.scope import Transformed
 from gradwire_engine.record.sequences import RowsOf

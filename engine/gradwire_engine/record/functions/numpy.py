@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
+from gradwire_engine.nesting import rebuild
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.record.calculus import rebuild
 from gradwire_engine.record.functions.loops import mapped
 from gradwire_engine.record.indexing import nonzero
 from gradwire_engine.record.scope import Transformed

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.slicing import sliced
-from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.functions.python import reduced
 from gradwire_engine.record.scope import Transformed
 

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, Protocol
 from gradwire_engine.answer import Array, Notice, Poll, Unconnected
 from gradwire_engine.errors import DomainError, InputError, InternalError, Place
 from gradwire_engine.polling import unhurried
-from gradwire_engine.solvers.checkpoint import Checkpoint, Evaluations
-from gradwire_engine.solvers.ending import Ending
-from gradwire_engine.solvers.local import LocalProblem, local
-from gradwire_engine.solvers.objective import Objective
-from gradwire_engine.solvers.progress import Clock, Monitor, Report, Stopped
-from gradwire_engine.solvers.specification import Specification
+
+from gradwire_solvers.checkpoint import Checkpoint, Evaluations
+from gradwire_solvers.ending import Ending
+from gradwire_solvers.local import LocalProblem, local
+from gradwire_solvers.objective import Objective
+from gradwire_solvers.progress import Clock, Monitor, Report, Stopped
+from gradwire_solvers.specification import Specification
 
 
 class Solution(NamedTuple):
@@ -113,21 +114,21 @@ def solve(
 def _method(given: Specification) -> Callable[..., Run]:
     """The class of the method: what SciPy's need is imported by the process that runs one."""
     if given.kind == "root":
-        from gradwire_engine.solvers.roots import Root
+        from gradwire_solvers.roots import Root
 
         return Root
     if given.takes.divided:
-        from gradwire_engine.solvers.levenberg_marquardt import LevenbergMarquardt
+        from gradwire_solvers.levenberg_marquardt import LevenbergMarquardt
 
         return LevenbergMarquardt
     if given.kind == "least_squares":
-        from gradwire_engine.solvers.squares import LeastSquares
+        from gradwire_solvers.squares import LeastSquares
 
         return LeastSquares
     if given.takes.first_order:
-        from gradwire_engine.solvers.first_order import Descent
+        from gradwire_solvers.first_order import Descent
 
         return Descent
-    from gradwire_engine.solvers.minimizing import Minimization
+    from gradwire_solvers.minimizing import Minimization
 
     return Minimization

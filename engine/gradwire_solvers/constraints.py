@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from gradwire_engine.answer import Array
+from gradwire_engine.errors import InputError, Place
 from scipy.optimize import NonlinearConstraint, lsq_linear
 from scipy.sparse import diags_array, issparse
 from scipy.sparse.linalg import LinearOperator
 
-from gradwire_engine.answer import Array
-from gradwire_engine.errors import InputError, Place
-from gradwire_engine.solvers.local import LocalProblem
-from gradwire_engine.solvers.objective import Jacobian
-from gradwire_engine.solvers.points import Recent, check_start, checked_curvature
-from gradwire_engine.solvers.progress import Monitor
-from gradwire_engine.solvers.scaling import Box, Scaling, power_of_two
-from gradwire_engine.solvers.specification import Bound, Constraint, bound
+from gradwire_solvers.local import LocalProblem
+from gradwire_solvers.objective import Jacobian
+from gradwire_solvers.points import Recent, check_start, checked_curvature
+from gradwire_solvers.progress import Monitor
+from gradwire_solvers.scaling import Box, Scaling, power_of_two
+from gradwire_solvers.specification import Bound, Constraint, bound
 
 #: A bound may hold a point within this distance, in the variable's or the constraint's unit.
 _NEAR = 1e-4

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from gradwire_engine.solvers.progress import Stopped
+from gradwire_solvers.progress import Stopped
 
 #: What SciPy's methods raise where they cannot go on, and what that means here.
 _FAILURES = {

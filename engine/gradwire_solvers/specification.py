@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-
 from gradwire_engine import hints
 from gradwire_engine.answer import Array, Names
 from gradwire_engine.errors import InputError, Place
 from gradwire_engine.program import Program
-from gradwire_engine.solvers.layout import Layout
-from gradwire_engine.solvers.methods import METHODS, Method, SolveKind
-from gradwire_engine.solvers.options import check
-from gradwire_engine.solvers.schedules import schedule_of
 from gradwire_engine.tape import FLOATING
+
+from gradwire_solvers.layout import Layout
+from gradwire_solvers.methods import METHODS, Method, SolveKind
+from gradwire_solvers.options import check
+from gradwire_solvers.schedules import schedule_of
 
 #: The tolerances of least squares, and their default.
 _TOLERANCES, _TOLERANCE = ("ftol", "xtol", "gtol"), 1e-8

@@ -8,10 +8,10 @@ from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-
 from gradwire_engine.answer import Array, Poll
-from gradwire_engine.solvers.checkpoint import Checkpoint, Evaluations
-from gradwire_engine.solvers.objective import Notes
+
+from gradwire_solvers.checkpoint import Checkpoint, Evaluations
+from gradwire_solvers.objective import Notes
 
 #: Seconds from any moment on.
 Clock: TypeAlias = Callable[[], float]

@@ -8,7 +8,6 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
-
 from gradwire_engine.answer import Array
 
 

@@ -6,26 +6,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from gradwire_engine.answer import Array
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
-from gradwire_engine.answer import Array
-from gradwire_engine.solvers.checkpoint import Checkpoint
-from gradwire_engine.solvers.constraints import Limits, multipliers
-from gradwire_engine.solvers.ending import Ending
-from gradwire_engine.solvers.local import LocalProblem, local
-from gradwire_engine.solvers.objective import Objective
-from gradwire_engine.solvers.points import (
+from gradwire_solvers.checkpoint import Checkpoint
+from gradwire_solvers.constraints import Limits, multipliers
+from gradwire_solvers.ending import Ending
+from gradwire_solvers.local import LocalProblem, local
+from gradwire_solvers.objective import Objective
+from gradwire_solvers.points import (
     Points,
     check_connected,
     check_start,
     checked_curvature,
     projected_norm,
 )
-from gradwire_engine.solvers.progress import Monitor, OutOfTime, Stopped
-from gradwire_engine.solvers.scaling import Scaling
-from gradwire_engine.solvers.scipy_calls import scipy_runs
-from gradwire_engine.solvers.specification import Specification
-from gradwire_engine.solvers.stationarity import VIOLATION, End, Judge, Verdict
+from gradwire_solvers.progress import Monitor, OutOfTime, Stopped
+from gradwire_solvers.scaling import Scaling
+from gradwire_solvers.scipy_calls import scipy_runs
+from gradwire_solvers.specification import Specification
+from gradwire_solvers.stationarity import VIOLATION, End, Judge, Verdict
 
 #: A run that has not ended at a minimum goes on in new units, up to so many times in all.
 _ATTEMPTS = 8

@@ -10,16 +10,16 @@ from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
-
 from gradwire_engine.answer import Array
 from gradwire_engine.errors import DomainError, OverBudget
-from gradwire_engine.solvers.checkpoint import Checkpoint
-from gradwire_engine.solvers.ending import Ending
-from gradwire_engine.solvers.objective import Objective
-from gradwire_engine.solvers.points import Point, Points, check_connected, check_start
-from gradwire_engine.solvers.progress import Monitor
-from gradwire_engine.solvers.specification import Specification
-from gradwire_engine.solvers.stationarity import End, Judge
+
+from gradwire_solvers.checkpoint import Checkpoint
+from gradwire_solvers.ending import Ending
+from gradwire_solvers.objective import Objective
+from gradwire_solvers.points import Point, Points, check_connected, check_start
+from gradwire_solvers.progress import Monitor
+from gradwire_solvers.specification import Specification
+from gradwire_solvers.stationarity import End, Judge
 
 #: Most variables of which a triangular factor is kept.
 MOST_FACTORED = 200

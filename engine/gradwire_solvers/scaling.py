@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-
 from gradwire_engine.answer import Array
 
 #: The lower and the upper bound of each variable.

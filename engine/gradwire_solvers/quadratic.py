@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
-
 from gradwire_engine.answer import Array
+from scipy.linalg import eigh_tridiagonal
 
 #: ``v`` to ``H v``.
 Product: TypeAlias = Callable[[Array], Array]

@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
-
 from gradwire_engine.answer import Array
 from gradwire_engine.errors import InputError, Place
-from gradwire_engine.solvers.checkpoint import Checkpoint
-from gradwire_engine.solvers.ending import Ending
-from gradwire_engine.solvers.local import local
-from gradwire_engine.solvers.objective import Objective
-from gradwire_engine.solvers.points import Point, check_connected, check_start, projected_norm
-from gradwire_engine.solvers.progress import Monitor, Stopped
-from gradwire_engine.solvers.schedules import schedule_of
-from gradwire_engine.solvers.specification import Minibatch, Specification
+
+from gradwire_solvers.checkpoint import Checkpoint
+from gradwire_solvers.ending import Ending
+from gradwire_solvers.local import local
+from gradwire_solvers.objective import Objective
+from gradwire_solvers.points import Point, check_connected, check_start, projected_norm
+from gradwire_solvers.progress import Monitor, Stopped
+from gradwire_solvers.schedules import schedule_of
+from gradwire_solvers.specification import Minibatch, Specification
 
 #: Iterations, and learning rates, where none are given.
 _ITERATIONS = 1000

@@ -7,13 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-
-from gradwire_engine import hints
+from gradwire_engine import Composite, hints
 from gradwire_engine.answer import Array, Leaf, Names
 from gradwire_engine.errors import EngineError, InputError, Place, UnknownName
-from gradwire_engine.ops.composites import Composite
-from gradwire_engine.record.calculus import rebuild
-from gradwire_engine.record.variables import below, flatten
+from gradwire_engine.nesting import below, flatten, rebuild
 from gradwire_engine.tape import FLOATING, INEXACT
 
 #: Arrays, one for each path, to the variables of a request.

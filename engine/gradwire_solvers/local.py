@@ -11,17 +11,16 @@ from itertools import count
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import coo_array, issparse
-
+from gradwire_engine import Composite, Engine
 from gradwire_engine.answer import Answer, Array, Kind, Leaf, Names, Poll, Promotion, Query
-from gradwire_engine.engine import Engine
 from gradwire_engine.errors import EngineError, InputError, OverBudget, Place
-from gradwire_engine.ops.composites import Composite
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.polling import unhurried
 from gradwire_engine.program import Program
-from gradwire_engine.record.calculus import leaves, rebuild
-from gradwire_engine.solvers.layout import Layout, Placement, leaf_named
-from gradwire_engine.solvers.objective import Jacobian, Notes, Objective, Work
+from scipy.sparse import coo_array, issparse
+
+from gradwire_solvers.layout import Layout, Placement, leaf_named
+from gradwire_solvers.objective import Jacobian, Notes, Objective, Work
 
 #: Jacobians of fewer elements are dense, and those with a larger share of nonzeros.
 _SPARSE_ELEMENTS, _SPARSE_SHARE = 10_000, 0.1

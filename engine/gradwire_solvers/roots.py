@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.optimize import OptimizeResult, root
-
 from gradwire_engine.answer import Array
 from gradwire_engine.errors import InputError, Place
-from gradwire_engine.solvers.checkpoint import Checkpoint
-from gradwire_engine.solvers.ending import Ending
-from gradwire_engine.solvers.local import local
-from gradwire_engine.solvers.objective import Objective
-from gradwire_engine.solvers.points import Recent, check_connected, check_start
-from gradwire_engine.solvers.progress import Monitor
-from gradwire_engine.solvers.scaling import power_of_two
-from gradwire_engine.solvers.scipy_calls import scipy_runs
-from gradwire_engine.solvers.specification import Specification
+from scipy.optimize import OptimizeResult, root
+
+from gradwire_solvers.checkpoint import Checkpoint
+from gradwire_solvers.ending import Ending
+from gradwire_solvers.local import local
+from gradwire_solvers.objective import Objective
+from gradwire_solvers.points import Recent, check_connected, check_start
+from gradwire_solvers.progress import Monitor
+from gradwire_solvers.scaling import power_of_two
+from gradwire_solvers.scipy_calls import scipy_runs
+from gradwire_solvers.specification import Specification
 
 #: The share of what the values consist of that is left at a root, and of the values at the start
 #: that is left at most where tolerances are explicit,

@@ -7,16 +7,16 @@ from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
+from gradwire_engine.answer import Array
+from gradwire_engine.errors import DomainError, InputError, Place
 from scipy.optimize import OptimizeResult, least_squares
 from scipy.sparse import issparse
 
-from gradwire_engine.answer import Array
-from gradwire_engine.errors import DomainError, InputError, Place
-from gradwire_engine.solvers.checkpoint import Checkpoint
-from gradwire_engine.solvers.ending import Ending
-from gradwire_engine.solvers.local import local
-from gradwire_engine.solvers.objective import Jacobian, Objective
-from gradwire_engine.solvers.points import (
+from gradwire_solvers.checkpoint import Checkpoint
+from gradwire_solvers.ending import Ending
+from gradwire_solvers.local import local
+from gradwire_solvers.objective import Jacobian, Objective
+from gradwire_solvers.points import (
     Point,
     Recent,
     check_connected,
@@ -24,11 +24,11 @@ from gradwire_engine.solvers.points import (
     checked_curvature,
     projected_norm,
 )
-from gradwire_engine.solvers.progress import Monitor
-from gradwire_engine.solvers.scaling import power_of_two
-from gradwire_engine.solvers.scipy_calls import scipy_runs
-from gradwire_engine.solvers.specification import Specification
-from gradwire_engine.solvers.stationarity import End, Judge
+from gradwire_solvers.progress import Monitor
+from gradwire_solvers.scaling import power_of_two
+from gradwire_solvers.scipy_calls import scipy_runs
+from gradwire_solvers.specification import Specification
+from gradwire_solvers.stationarity import End, Judge
 
 #: Where the product of the lengths, and of the shorter again, is less, factorising takes less than
 #: a second, and converges where iterations hardly do.

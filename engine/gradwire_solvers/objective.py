@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from gradwire_engine import Call
 from gradwire_engine.answer import Array, Direction, Nonfinite, Notice, Unconnected
-from gradwire_engine.queries.call import Call
-from gradwire_engine.solvers.layout import Layout
+
+from gradwire_solvers.layout import Layout
 
 #: A Jacobian: an array, or one of ``scipy.sparse``'s.
 Jacobian: TypeAlias = Any

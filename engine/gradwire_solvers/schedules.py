@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 from gradwire_engine.errors import InputError, Place
-from gradwire_engine.solvers.options import (
+
+from gradwire_solvers.options import (
     AT_LEAST_0,
     FLAG,
     POSITIVE,

@@ -6,20 +6,20 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
-
 from gradwire_engine.answer import Array
 from gradwire_engine.errors import DerivativeError, DomainError, OverBudget
-from gradwire_engine.solvers.constraints import Limits, Multipliers, multipliers
-from gradwire_engine.solvers.points import Point
-from gradwire_engine.solvers.progress import OutOfTime, Stopped
-from gradwire_engine.solvers.quadratic import (
+
+from gradwire_solvers.constraints import Limits, Multipliers, multipliers
+from gradwire_solvers.points import Point
+from gradwire_solvers.progress import OutOfTime, Stopped
+from gradwire_solvers.quadratic import (
     MOST_WHOLE,
     Product,
     Quadratic,
     of_matrix,
     of_products,
 )
-from gradwire_engine.solvers.scaling import LARGEST, Box, Scaling, changes
+from gradwire_solvers.scaling import LARGEST, Box, Scaling, changes
 
 #: A minimum's value can fall by this many roundings of its last decrease, or this share of itself;
 #: a sharp one's by less.

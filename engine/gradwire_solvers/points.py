@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
-
 from gradwire_engine.answer import Array, Direction, Nonfinite
 from gradwire_engine.errors import DerivativeError, DomainError, Place
-from gradwire_engine.solvers.layout import Layout
-from gradwire_engine.solvers.objective import Notes, Objective
-from gradwire_engine.solvers.progress import Monitor, Stopped
+
+from gradwire_solvers.layout import Layout
+from gradwire_solvers.objective import Notes, Objective
+from gradwire_solvers.progress import Monitor, Stopped
 
 Result = TypeVar("Result")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
-from gradwire_engine.solvers.options import (
+from gradwire_solvers.options import (
     AT_LEAST_0,
     COUNT,
     FLAG,
@@ -17,7 +17,7 @@ from gradwire_engine.solvers.options import (
     number,
     whole,
 )
-from gradwire_engine.solvers.schedules import LEARNING_RATE
+from gradwire_solvers.schedules import LEARNING_RATE
 
 #: What is looked for: a least value, a least sum of squares, or where values are zero.
 SolveKind: TypeAlias = Literal["minimize", "least_squares", "root"]
