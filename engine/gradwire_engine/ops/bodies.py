@@ -5,7 +5,7 @@ What is the same in all passes is recorded before the loop instead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple, TypeAlias
 
 from gradwire_engine.ops.base import Op
@@ -51,16 +51,37 @@ class PathMerger:
         self._made: list[Instruction] = []
         self._outputs: list[int] = []
 
-    def add(self, trace: Trace | None) -> None:
-        """Add a path; what is the same in all passes is recorded before the loop instead."""
-        if trace is None:
-            self.paths.append(Path(known=False))
-            return
+    def add(self, traces: Sequence[Trace | None]) -> None:
+        """Add all paths; what is the same in all passes is recorded before the loop instead.
+
+        What not all passes compute stays on its paths: its error, or zero times its infinite slope,
+        is nobody's where none of these is taken.
+        """
+        varying = [b"" if trace is None else self._varying(trace) for trace in traces]
+        numbers: dict[_Key, int] = {}
+        shared = [
+            {} if trace is None else _invariants(trace, varies, self._own, numbers)
+            for trace, varies in zip(traces, varying, strict=True)
+        ]
+        passes = [
+            {*each.values()} for each, t in zip(shared, traces, strict=True) if t and t.counted
+        ]
+        common = set.intersection(*passes) if passes else set()
+        for trace, varies, each in zip(traces, varying, shared, strict=True):
+            if trace is None:
+                self.paths.append(Path(known=False))
+            else:
+                self._add(trace, varies, {slot for slot, n in each.items() if n not in common})
+
+    def _varying(self, trace: Trace) -> bytearray:
+        if self._stays:
+            return bytearray(b"\1") * len(trace.instructions)
+        return _varying(self.b, trace, self._own)
+
+    def _add(self, trace: Trace, varies: Sequence[int], own: Set[int]) -> None:
+        """Add a path; of what is the same in all passes, its ``own`` slots are computed there."""
         made, start = trace.instructions, trace.start
         self._kinds = [i.type for i in made[: self._own]]
-        varies = _varying(self.b, trace, self._own)
-        if self._stays:
-            varies = bytearray(b"\1") * len(made)
         inside = {start + i: -1 - i for i in range(self._own)}
         outside: dict[int, int] = {}
         decisions: list[tuple[int, bool]] = []
@@ -90,11 +111,10 @@ class PathMerger:
         for slot in needed(trace, self._own):
             op, args, kind, self.b.origin = instruction = made[slot - start]
             if isinstance(op, Guard) and (
-                varies[slot - start]
-                or (args[0] not in fixed and self._may_differ(args[0], outside))
+                varies[slot - start] or (args[0] not in fixed and self._may_differ(before(args[0])))
             ):
                 decisions.append((number(args[0]), bool(op.expected)))
-            elif varies[slot - start]:
+            elif varies[slot - start] or (decisions and slot in own):
                 inside[slot] = self._number(instruction, tuple([number(arg) for arg in args]))
             elif _is_folded(op, kind) and all(map(is_fixed, args)):
                 fixed.add(slot)
@@ -122,10 +142,9 @@ class PathMerger:
         made = [i._replace(args=slots(i.args)) for i in self._made]
         return Tape((*inputs, *made), tuple(range(count)), slots(self._outputs))
 
-    def _may_differ(self, slot: int, outside: Mapping[int, int]) -> bool:
+    def _may_differ(self, slot: int) -> bool:
         """True if what is the same in all passes differs from pass to pass of a loop around."""
-        var = self.b.vars[outside.get(slot, slot)]
-        return any(around.holds(var) for around in self.b.regions)
+        return any(around.holds(self.b.vars[slot]) for around in self.b.regions)
 
     def _number(self, instruction: Instruction, args: tuple[int, ...]) -> int:
         """The number of an instruction of the body."""
@@ -171,6 +190,20 @@ def _varying(b: Builder, trace: Trace, own: int) -> bytearray:
                         raise MustUnroll("passes share a stack")
                     varies[arg - start] = 1
     return varies
+
+
+def _invariants(
+    trace: Trace, varies: Sequence[int], own: int, numbers: dict[_Key, int]
+) -> dict[int, int]:
+    """The slots that are the same in all passes, with numbers that equal ones of paths share."""
+    made, start = trace.instructions, trace.start
+    found: dict[int, int] = {}
+    for slot in needed(trace, own):
+        op, args, kind, _ = made[slot - start]
+        if not varies[slot - start]:
+            key = op, tuple([arg if arg < start else found[arg] for arg in args]), kind
+            found[slot] = numbers.setdefault(key, -1 - len(numbers))
+    return found
 
 
 def needed(trace: Trace, own: int) -> list[int]:

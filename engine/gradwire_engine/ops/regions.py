@@ -124,8 +124,7 @@ def planned(
 ) -> Plan:
     """The loop whose paths are ``traces``, None for one that could not be recorded."""
     body = PathMerger(b, 1 + carries + stacks)
-    for trace in traces:
-        body.add(trace)
+    body.add(traces)
     written = max(len(path.outputs) for path in body.paths) - carries
     most_bytes, paths = b.limits.total_bytes, tuple(body.paths)
     op = Loop(
@@ -191,7 +190,7 @@ def taped_rule(
 ) -> tuple[CustomVjpTape, list[Var]]:
     """The instruction whose rule is ``trace``, and what that reads besides."""
     body = PathMerger(b, 1 + 2 * count, stays=True)
-    body.add(trace)
+    body.add([trace])
     read = [b.vars[slot] for slot in body.shared]
     return CustomVjpTape(count, given, len(read), Body(body.tape())), read
 
