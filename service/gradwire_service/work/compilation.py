@@ -23,8 +23,9 @@ from gradwire_service.allocation import data_bytes
 from gradwire_service.codes import Found
 from gradwire_service.settings import Settings
 
-#: Processor time of a compilation, and time until it is given up.
-_CPU_SECONDS, _SECONDS = 10, 60
+#: Processor time of a compilation, and time until one that hangs is given up: on a machine that is
+#: busy, a low priority makes minutes of seconds.
+_CPU_SECONDS, _SECONDS = 10, 900
 #: Memory that compiling needs beside the worker's, and most code of a program.
 _MEMORY_BYTES, _MOST_CODE_BYTES = 512 << 20, 16 << 20
 #: Priority below that of requests, where both want a core.

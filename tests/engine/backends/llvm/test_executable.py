@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import logging
+import queue
 import threading
 import time
 from typing import Any
@@ -20,6 +22,7 @@ from tests.effort import examples
 pytest.importorskip("llvmlite")
 
 from gradwire_engine.backends.base import FusedGroup
+from gradwire_engine.backends.llvm.compilations import Compilations
 from gradwire_engine.backends.llvm.compiler import Library, Source, compile_here, load_text
 from gradwire_engine.backends.llvm.executable import (
     NativeBackend,
@@ -147,6 +150,64 @@ def test_a_kernel_that_cannot_be_compiled_leaves_numpy(caplog):
     assert not kernels(run)
     for answer in answers:
         np.testing.assert_array_equal(answer, np.tanh(np.exp(np.ones(25))))
+
+
+class Failing:
+    """Waits for machine code that cannot be made the first times."""
+
+    whose = ""
+    spent = 0.0
+
+    def __init__(self, failures: int) -> None:
+        self.left = failures
+        self.tries = 0
+        self.tried = threading.Semaphore(0)
+
+    def compile_kernels(self) -> None:
+        self.tries += 1
+        self.left -= 1
+        self.tried.release()
+        if self.left >= 0:
+            raise MemoryError
+
+
+@pytest.mark.parametrize(("failures", "tries"), [(0, 1), (1, 2), (3, 4), (9, 4)])
+def test_what_fails_is_compiled_again_later_and_not_for_ever(failures, tries):
+    delayed: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    compilations = Compilations(lambda seconds, function: delayed.put((seconds, function)))
+    waiting, last, waits = Failing(failures), Failing(0), []
+    compilations.put(waiting)
+    for _ in range(tries - 1):
+        seconds, function = delayed.get()
+        waits.append(seconds)
+        function()
+    for _ in range(tries):
+        waiting.tried.acquire()
+    compilations.put(last)  # whose turn comes when that of the first is over
+    last.tried.acquire()
+    assert waiting.tries == tries
+    assert delayed.empty()
+    assert waits == sorted({*waits})
+
+
+def test_what_is_gone_is_not_compiled_again(monkeypatch):
+    delayed: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    compilations = Compilations(lambda seconds, function: delayed.put(function))
+    # Pytest keeps log records, whose tracebacks lead to what failed.
+    monkeypatch.setattr(logging.getLogger("gradwire"), "disabled", True)
+    waiting, next_one, last = Failing(1), Failing(0), Failing(0)
+    tried = waiting.tried
+    compilations.put(waiting)
+    function = delayed.get()
+    compilations.put(next_one)
+    next_one.tried.acquire()  # the thread is done with the first
+    del waiting
+    gc.collect()
+    function()
+    compilations.put(last)
+    last.tried.acquire()
+    assert tried.acquire(blocking=False)
+    assert not tried.acquire(blocking=False)
 
 
 def test_after_a_failure_others_are_compiled():
