@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument, EngineError
 from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.ops.loops import Loop, MustUnroll
+from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.ops.regions import MOST_PATHS, Region, planned, region
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried
+from gradwire_engine.record.integers import MOST_RUN, Integers
 from gradwire_engine.record.segments import in_segments, whole
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
@@ -57,8 +58,6 @@ class LoopTrace:
         self.paths: list[_TracedPath] = []
         #: The values that passes write beside the carry, nested as they are.
         self.beside: Any = None
-        #: Whether values decide which paths are taken.
-        self.by_values = False
         #: Derivatives that paths took, as regions note them.
         self.asked: set[tuple[int, int]] = set()
         #: Whether the paths have to be recorded once more, for what was found meanwhile.
@@ -72,19 +71,19 @@ class LoopTrace:
             self.again = False
             self.paths = self._paths(rows)
             if not self.again:
-                return
+                return self._check_integers()
         raise MustUnroll("the types of the carries do not settle")
 
-    @property
-    def instructions(self) -> int:
-        """The number of instructions that all paths through the body record."""
-        return sum(len(path.trace.instructions) for path in self.paths if path.trace)
-
-    @property
-    def nests(self) -> bool:
-        """True if there is a loop in the body."""
+    def _check_integers(self) -> None:
+        """Refuse passes whose integers are Python's: too large, fractions, or all they compute."""
+        carries = [x.first for x in leaves(self.start) if isinstance(x, Carry)]
+        firsts = [int(x) if isinstance(x, int) else None for x in carries]
         traces = [path.trace for path in self.paths if path.trace]
-        return any(isinstance(one.op, Loop) for trace in traces for one in trace.instructions)
+        integers = Integers(self.b, traces, firsts)
+        if integers.are_all and self.left is not None and self.left <= MOST_RUN:
+            raise MustUnroll("passes compute nothing but integers that are known")
+        if integers.outgrow(self.passes.length):
+            raise MustUnroll("an integer of a pass may have more than 64 bits")
 
     def emit(self) -> tuple[str, Any]:
         """Emit the loop. How it ended, and what it returns, or what all passes wrote."""
@@ -152,7 +151,6 @@ class LoopTrace:
                 self.r.explored += len(self.b.vars) - opened.start
             if self.r.explored > MOST_EXPLORED:
                 raise MustUnroll("the bodies of loops have too many paths in all")
-            self.by_values |= opened.by_values
             made = opened.decisions
             pending += [(*made[:i], not made[i]) for i in range(len(forced), len(made))]
             if len(paths) + len(pending) > MOST_PATHS:

@@ -427,13 +427,6 @@ def nothing():
 
 
 @pytest.fixture
-def at_once(monkeypatch):
-    """Record loops as one instruction, however short they are."""
-    for limit in ("_SHORT_INSTRUCTIONS", "_SHORT_PASSES", "_COUNTED_INSTRUCTIONS"):
-        monkeypatch.setattr(loops, limit, 0)
-
-
-@pytest.fixture
 def singly(monkeypatch):
     """Record every pass by itself."""
 
@@ -466,7 +459,7 @@ def same(got, want):
     # Along directions, each program in one of the ways there are.
     + list(zip(PROGRAMS, cycle(("forward", "jvp", "hvp")), strict=False)),
 )
-def test_a_loop_gives_what_its_passes_give(at_once, singly, name, kind):
+def test_a_loop_gives_what_its_passes_give(singly, name, kind):
     query, vectors = QUERIES[kind]
     made = call(PROGRAMS[name], query, vectors, x=1.3, w=0.8, V=V)
     got = numbers(made.replay(nothing))
@@ -479,7 +472,7 @@ def test_a_loop_gives_what_its_passes_give(at_once, singly, name, kind):
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["gradient", "hessian"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_examples_each_go_their_way(at_once, name, kind):
+def test_examples_each_go_their_way(name, kind):
     points = {"x": np.array([1.3, 0.7, 1.0, 0.2]), "w": np.array([0.8, 1.1, 0.9, 0.95])}
     query = Query(kind, sources=["x", "w"], batch={"x": 0, "w": 0})
     got = numbers(call(PROGRAMS[name], query, V=V, **points).replay(nothing))
@@ -492,7 +485,7 @@ def test_examples_each_go_their_way(at_once, name, kind):
 
 
 @pytest.mark.thorough
-def test_examples_of_examples_end_in_passes_of_their_own(at_once, singly):
+def test_examples_of_examples_end_in_passes_of_their_own(singly):
     text = """
 def f(u, v):
     while u < 3:
@@ -516,7 +509,7 @@ sum(g**2)
 
 
 @pytest.mark.thorough
-def test_a_loop_in_a_loop_for_examples_of_examples(at_once):
+def test_a_loop_in_a_loop_for_examples_of_examples():
     text = """
 A = V.T @ V + eye(3) * (1 + x**2)
 b = V[0] * w
@@ -556,7 +549,7 @@ def test_how_many_passes_there_are_needs_no_new_recording(counts):
         assert len(made.entry.paths) <= 2  # with passes, and without
 
 
-def test_a_loop_in_a_loop_that_is_never_entered(at_once):
+def test_a_loop_in_a_loop_that_is_never_entered():
     program = """
 t = 0.1
 while t < 3:
@@ -947,7 +940,7 @@ START = "y, s = x * 1.0, x * 2.0\nu = y * y\nfor i in range({}):\n  {}\nd = {}\n
 
 @pytest.mark.parametrize("checkpointed", [False, True])
 @pytest.mark.parametrize("name", TIED)
-def test_a_path_leads_through_the_last_passes(at_once, singly, name, checkpointed):
+def test_a_path_leads_through_the_last_passes(singly, name, checkpointed):
     body, target, source = TIED[name]
     text = START.format(70, body, target) + f"return d + grad(d, {source})"
     text = "def f(x):\n" + textwrap.indent(text, "  ") + "\n"
@@ -958,7 +951,7 @@ def test_a_path_leads_through_the_last_passes(at_once, singly, name, checkpointe
 
 
 @pytest.mark.parametrize("name", TIED)
-def test_requests_and_tapes_find_that_path(at_once, singly, name):
+def test_requests_and_tapes_find_that_path(singly, name):
     *loop, source = TIED[name]
     text, points = START.format(9, *loop), {"x": 0.9, "w": 1.3}
     engine, query = Engine(), Query("gradient", None, "d", [source], unconnected="zero")
@@ -990,7 +983,7 @@ def test_what_no_path_joins_stays_one_loop(text):
         "y = f(y) + stop_gradient(y) * 0.1",
     ],
 )
-def test_a_check_holds_what_passes_hold(at_once, body):
+def test_a_check_holds_what_passes_hold(body):
     rule = "f = custom_gradient(lambda t: (sin(t) * w, lambda z: [z * cos(t) * w]))\n"
     text = f"{rule}y = x\nfor i in range(300):\n  {body}\ny"
     answer = call(text, Query("check", sources=["x"]), x=0.9, w=0.7).replay(nothing)
