@@ -54,6 +54,7 @@ class Region:
         inside = self.ancestors(targets)
         reached = {slot for slot in inside if slot < self.first}
         reached |= {a for slot in inside for a in self.b.instructions[slot].args if a < self.start}
+        reached |= {target.slot for target in targets if target.slot < self.start}
         reached -= {source.slot for source in sources}
         asked = [source.slot for source in sources if source.slot < self.first]
         self.asked.update((source, slot) for source in asked for slot in reached)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, EngineError
+from gradwire_engine.ops.arrays.joining import Stack
 from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import MustUnroll
@@ -222,15 +223,24 @@ class LoopTrace:
         if not self.asked:
             return
         firsts = [self._first_value(x) for x in leaves(self.start) if isinstance(x, Carry)]
+        joined = [b.instructions[array.slot] for array in self.arrays]
+        listed = {
+            item.slot: made.args
+            for item, made in zip(opened.items, joined, strict=True)
+            if isinstance(made.op, Stack)
+        }
         made_of = [ancestors(b.instructions, [new.slot]) for new in given]
         begun_of = [ancestors(b.instructions, [x.slot]) if x else set() for x in firsts]
         for source, reached in self.asked:
             target, own = stand_ins.get(reached), stand_ins.get(source)
             if target is None:  # an item of a stack, the number of the pass, or from outside
-                old = None if own is None else firsts[own]
-                before = reached < opened.start
-                if before and old and old.slot in ancestors(b.instructions, [reached]):
-                    raise Unsettled  # only the first pass reads what its carry begins with
+                if reached < opened.start:
+                    behind = ancestors(b.instructions, [reached])
+                    old = None if own is None else firsts[own]
+                    if old and old.slot in behind:
+                        raise Unsettled  # only the first pass reads what its carry begins with
+                    if not behind.isdisjoint(listed.get(source, ())):
+                        raise MustUnroll("a derivative is in an item of a list")
                 continue
             on_the_way, pending = set[int](), [target]
             while pending:
