@@ -75,14 +75,6 @@ class Block:
     nodes: tuple[Node, ...]
 
 
-class Repetition(NamedTuple):
-    """Nodes that stand in a block so many times one after the other: the first, and how many."""
-
-    start: int
-    length: int
-    times: int
-
-
 @dataclass(frozen=True, eq=False)
 class Program:
     """A canonical program. Equal programs have equal ids, whichever form they came in.
@@ -96,8 +88,6 @@ class Program:
     output: Output
     positions: Sequence[Position] = field(repr=False)
     output_position: Position = (1, 1)
-    #: The long repetition in the body, if one was seen while it was read.
-    repetition: Repetition | None = field(default=None, repr=False)
 
     @cached_property
     def id(self) -> str:

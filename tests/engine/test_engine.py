@@ -337,7 +337,7 @@ def test_a_gradient_may_be_over_budget_where_the_value_is_not():
 
 
 def test_what_decisions_need_is_within_the_budget_too():
-    text = "y = x\nfor i in range(100):\n  y = sin(y)\nif y[0] > 0:\n  y = 2*y\nsum(y)"
+    text = "y = x\n" + "y = sin(y)\n" * 100 + "if y[0] > 0:\n  y = 2*y\nsum(y)"
     engine = Engine(Limits(total_bytes=50_000_000))
     call = engine.call(engine.parse(text), leaves(x=np.ones(100_000)), EVALUATE)
     tracemalloc.start()

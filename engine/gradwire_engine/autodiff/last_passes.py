@@ -7,10 +7,11 @@ was computed from it. A derivative that asks for such a path needs the passes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.stacks import Rows
 from gradwire_engine.tape import Instruction
 from gradwire_engine.traversal import ancestors
 
@@ -38,17 +39,21 @@ def within_passes(made: Sequence[Instruction], source: int, targets: Iterable[in
     for t, start in enumerate(starts):
         behind = ancestors(made, [start])
         before |= {(c, t) for c, s in enumerate(starts) if c != t and _leads(made, s, behind)}
-    pairs = _after(loop, before)
-    while not (more := _after(loop, pairs)) <= pairs:
+    entering = _entering(made, whole, loop)
+    pairs = _after(made, loop, entering, before)
+    while not (more := _after(made, loop, entering, pairs)) <= pairs:
         pairs |= more
     return any((number, t) in pairs for t in [*beside, _OUTSIDE])
 
 
-def _after(loop: Loop, before: _Pairs) -> _Pairs:
-    """The pairs after a pass, for those before it."""
+def _after(
+    around: Sequence[Instruction], loop: Loop, entering: Mapping[int, int], before: _Pairs
+) -> _Pairs:
+    """The pairs after a pass, for those before it; ``entering`` are slots of ``around``."""
     made, stand_ins, found = loop.body.tape.instructions, _stand_ins(loop), _Pairs()
     for outputs in _outputs(loop):
         reached = [ancestors(made, [slot]) for slot in outputs]
+        outside = [ancestors(around, [entering[a] for a in r if a in entering]) for r in reached]
         for c, slot in enumerate(outputs[: loop.carries]):
             kept = {stand_ins[a] for a in _held(made, slot) if a in stand_ins}
             follows = {t for k, t in before if k in kept}
@@ -56,7 +61,8 @@ def _after(loop: Loop, before: _Pairs) -> _Pairs:
             found |= {(c, t) for t in follows if t not in range(loop.carries)}
             for t, behind in enumerate(reached):
                 began = {stand_ins[a] for a in behind if a in stand_ins}
-                if t != c and (began & (kept | follows) or _leads(made, slot, behind)):
+                led = began & (kept | follows) or entering.get(slot) in outside[t]
+                if t != c and (led or _leads(made, slot, behind)):
                     found.add((c, t))
     return found
 
@@ -96,6 +102,16 @@ def _left(made: Sequence[Instruction], slot: int) -> tuple[int, Loop, int] | Non
 
 def _starts(made: Sequence[Instruction], whole: int, loop: Loop) -> Sequence[int]:
     return made[whole].args[loop.counted : loop.counted + loop.carries]
+
+
+def _entering(made: Sequence[Instruction], whole: int, loop: Loop) -> dict[int, int]:
+    """The slots outside of what enters passes but carries, by the slots in the body.
+
+    What no carry reaches was computed before the loop, one from the other.
+    """
+    operands = made[whole].args[loop.counted + loop.carries :]
+    arrays = [made[a].args[0] if isinstance(made[a].op, Rows) else a for a in operands]
+    return dict(zip(loop.body.tape.inputs[1 + loop.carries :], arrays, strict=True))
 
 
 def _stand_ins(loop: Loop) -> dict[int, int]:

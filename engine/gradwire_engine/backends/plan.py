@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import Constant
+from gradwire_engine.ops.constants import Constant, Item
+from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Tape
 from gradwire_engine.traversal import dead_after
@@ -55,14 +56,15 @@ def _peak(
     for slot in tape.inputs:
         alive += sizes[slot]
         sizes[slot] = 0
-    bases = _bases(tape, nbytes, poll) if any(kind.views for kind in kinds) else {}
+    views = any(kind.views or kind is Loop for kind in kinds)
+    bases = _bases(tape, nbytes, poll) if views else {}
     #: The number of slots that keep an array: itself, and its views.
     keepers = Counter([*bases.values(), *{*bases.values()}])
     for slot in bases:
         if nbytes[slot] < nbytes[tape.instructions[slot].args[0]]:
             sizes[slot] = 0
     needed = sizes
-    if any(kind.workspace for kind in kinds):
+    if any(kind.workspace or kind is Loop for kind in kinds):
         needed = _with_workspaces(tape.instructions, sizes, poll)
     peak = 0
     for most, size, gone in zip(polled(needed, poll), sizes, dead, strict=True):
@@ -80,10 +82,15 @@ def _peak(
 
 
 def _bases(tape: Tape, nbytes: list[int], poll: Poll) -> dict[int, int]:
-    """The arrays that views are of which keep more than their own bytes."""
-    found: dict[int, int] = {}
-    for slot, (op, args, kind, _) in enumerate(polled(tape.instructions, poll)):
-        if op.views and len(args) == 1 and kind.shape:  # type: ignore[union-attr]
+    """The arrays that views are of which keep more than their own bytes.
+
+    What a loop gives is kept together, until nothing of it is read any more.
+    """
+    found, made = dict[int, int](), tape.instructions
+    for slot, (op, args, kind, _) in enumerate(polled(made, poll)):
+        if type(op) is Item and type(made[args[0]].op) is Loop:
+            found[slot] = args[0]
+        elif op.views and len(args) == 1 and kind.shape:  # type: ignore[union-attr]
             (arg,) = args
             if arg in found or nbytes[slot] < nbytes[arg]:
                 found[slot] = found.get(arg, arg)
@@ -93,9 +100,12 @@ def _bases(tape: Tape, nbytes: list[int], poll: Poll) -> dict[int, int]:
 def _with_workspaces(
     instructions: Sequence[Instruction], sizes: list[int], poll: Poll
 ) -> list[int]:
-    """The bytes of results with those that kernels take beside operands and results."""
+    """The bytes of results, and of what kernels and passes take beside these and operands."""
     needed = [*sizes]
     for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
+        if type(op) is Loop:
+            within = sum([kind.nbytes for kind in op.body.inputs])
+            needed[slot] += plan(op.body.tape, poll).peak_bytes - within
         if op.workspace:
             given = sum([instructions[arg].type.nbytes for arg in args])
             needed[slot] += int(op.workspace * max(given, kind.nbytes))

@@ -122,8 +122,6 @@ class Tiers:
         plain: Tape,
         backend: Backend,
         limits: Limits | None = None,
-        *,
-        rolled: bool = False,
     ) -> None:
         #: The optimised one.
         self.executable = executable
@@ -135,8 +133,6 @@ class Tiers:
         self._backend = backend
         #: The limits of its stages; none where it is not to be staged.
         self._limits = limits
-        #: Whether steps or expressions were put together: ``plain`` does not distinguish them.
-        self.rolled = rolled
         self._lock = threading.Lock()
 
     @property
@@ -144,8 +140,7 @@ class Tiers:
         """Approximate memory that all of them take."""
         plain = _BYTES_PER_INSTRUCTION * len(self._plain.instructions)
         stages = sum([both.nbytes for both in [*self.staged.values()] if both is not None])
-        exact = self._exact.nbytes if self.rolled and self._exact is not None else plain
-        return self.executable.nbytes + stages + plain + exact
+        return self.executable.nbytes + stages + 2 * plain  # one is made exact
 
     def knows(self, residents: frozenset[int]) -> bool:
         """True if nothing is to be compiled where these residents came before."""
@@ -172,12 +167,10 @@ class Tiers:
                 del self.staged[next(iter(self.staged))]
             self.staged[residents] = both if both is not None and both.within(limits) else None
 
-    def exact(self, poll: Poll, record: Callable[[], Executable]) -> Executable:
-        """By the operations as the program names them; ``record`` records a rolled one anew."""
+    def exact(self, poll: Poll) -> Executable:
+        """By the operations as the program names them."""
         with locked(self._lock, poll):
-            if self._exact is None and self.rolled:
-                self._exact = record()
-            elif self._exact is None:
+            if self._exact is None:
                 tape = optimize(self._plain, self._backend, poll, exact=True)
                 self._exact = self._backend.compile(tape, poll, exact=True)
             return self._exact

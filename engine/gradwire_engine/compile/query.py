@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
@@ -33,11 +32,9 @@ from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.recorder import Recorder
-from gradwire_engine.record.rolling import Rolled
 from gradwire_engine.record.scope import State
 from gradwire_engine.record.variables import lay_out
 from gradwire_engine.tape import ArrayType, TapeListener
-from gradwire_engine.traversal import ancestors
 
 
 class Compilation(NamedTuple):
@@ -66,13 +63,11 @@ def compile_query(asked: Compilation, watching: Watching | None = None) -> Compi
     query = asked.query
     if query.shard is not None:
         check_kind(query, query.shard, asked.vectors)
-    plain = query.kind in ("evaluate", "gradient") and query.target is None and watching is None
-    rolls = plain and not (query.exact or asked.unroll or asked.stacks or query.shard)
-    recorder = new_recorder(asked, _asked_for(query) if rolls else None)
+    recorder = new_recorder(asked)
     try:
         result = recorder.record(default=is_default(query))
         watched = watching and watching.of(recorder, asked.variables).slots(recorder)
-        return Question(recorder, asked, watched, rolls=rolls).compile(result)
+        return Question(recorder, asked, watched).compile(result)
     finally:
         recorder.b.forget()
 
@@ -82,17 +77,8 @@ def is_default(query: Query) -> bool:
     return (query.outputs if query.kind == "evaluate" else query.target) is None
 
 
-def _asked_for(query: Query) -> frozenset[str]:
-    """The names of which values or derivatives are asked for."""
-    names = [*leaves(query.outputs), *leaves(query.sources)]
-    return frozenset([re.split(r"[.\[]", name)[0] for name in names if name is not None])
-
-
-def new_recorder(asked: Compilation, rerolled: frozenset[str] | None = None) -> Recorder:
-    """A recorder of a program, the variables laid out on its tape.
-
-    Repeated lines are recorded as loops where ``rerolled`` are the names that are asked for.
-    """
+def new_recorder(asked: Compilation) -> Recorder:
+    """A recorder of a program, the variables laid out on its tape."""
     variables, shard, poll = asked.variables, asked.query.shard, asked.poll
     arrays = [(p, leaf.value) for p, leaf in flatten(variables) if not isinstance(leaf.value, str)]
     inputs: list[Array | None] = [array for _, array in arrays]
@@ -108,7 +94,7 @@ def new_recorder(asked: Compilation, rerolled: frozenset[str] | None = None) -> 
     tree = lay_out(b, variables, state)
     concrete = Concrete(b, asked.backend, inputs)
     given = asked.program, b, tree, state, concrete, poll
-    return Recorder(*given, unroll=asked.unroll, rerolled=rerolled)
+    return Recorder(*given, unroll=asked.unroll)
 
 
 def check_budget(executable: Executable, limits: Limits, *, answers: bool = True) -> None:
@@ -137,21 +123,13 @@ class Question:
     """
 
     def __init__(
-        self,
-        recorder: Recorder,
-        asked: Compilation,
-        watched: frozenset[int] | None = None,
-        *,
-        rolls: bool = False,
+        self, recorder: Recorder, asked: Compilation, watched: frozenset[int] | None = None
     ) -> None:
         self.r = recorder
         self.b = recorder.b
         self.asked = asked
         self.names = Names(recorder, asked.variables)
         self.watched = watched
-        self._rolls = rolls
-        #: Whether steps or expressions were put together.
-        self._rolled = recorder.rolled
         self.outputs: list[Var] = []
 
     def compile(self, result: Any, kept: int = 0) -> Compiled:
@@ -167,8 +145,6 @@ class Question:
         sources = self.sources()
         if query.shard is not None:
             targets, outputs, sources = self._divide(query.shard, targets, outputs, sources)
-        if self._rolls:
-            targets, outputs, sources = self._roll(targets, outputs, sources)
         if query.kind != "evaluate":
             wanted = Derivatives(self.r, query, targets, sources, asked.vectors, self.watched)
             derivatives = {name: self._numbered(x) for name, x in wanted.record().items()}
@@ -194,7 +170,7 @@ class Question:
         check_budget(executable, asked.limits)
         limits = asked.limits if self.watched is None else None
         return Compiled(
-            Tiers(executable, tape, asked.backend, limits, rolled=self._rolled),
+            Tiers(executable, tape, asked.backend, limits),
             template(value),
             template(further),
             template(derivatives),
@@ -237,28 +213,6 @@ class Question:
         outputs = None if outputs is None else rebuild(outputs, part.term)
         self._tell("sharded", targets)
         return targets, outputs, part.sources(sources, asked.query.kind)
-
-    def _roll(self, targets: Any, outputs: Any, sources: Sources) -> tuple[Any, Any, Sources]:
-        """The same, computed by fewer instructions where expressions have one structure.
-
-        They stay as they are where a source is within such an expression.
-        """
-        before = leaves([targets, *([] if outputs is None else [outputs])])
-        replacement = Rolled(self.b, before)
-        if not replacement:
-            return targets, outputs, sources
-        made = self.b.instructions
-        was = ancestors(made, [var.slot for var in before])
-        now = ancestors(made, [replacement(var).slot for var in before])
-        for var in [var for source in sources.items for var in source.group]:
-            if var.slot in was and replacement(var).slot not in now:
-                return targets, outputs, sources
-        items = [each._replace(group=[*map(replacement, each.group)]) for each in sources.items]
-        self._rolled = True
-        further = None if outputs is None else rebuild(outputs, replacement)
-        targets = rebuild(targets, replacement)
-        self._tell("rolled", targets)
-        return targets, further, Sources(sources.nested, items)
 
     def _tell(self, made: str, outputs: Any) -> None:
         if self.asked.on_tape is not None:

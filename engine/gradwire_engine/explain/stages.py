@@ -52,10 +52,10 @@ class Kernel(NamedTuple):
 class Explanation:
     """A query that was answered, and how: each part is made when it is first asked for.
 
-    ``tapes`` are named by what made them: recorded; rolled, where it repeats itself;
-    differentiated, batched; shrunk, where loops make only what is read; distributed, if some are
-    several; simplified; compacted; fused, if some is computed by blocks; residual instead, if what
-    constants give is kept beside it. The last is replayed.
+    ``tapes`` are named by what made them: recorded; differentiated, batched; shrunk, where loops
+    make only what is read; distributed, if some are several; simplified; compacted; fused, if some
+    is computed by blocks; residual instead, if what constants give is kept beside it. The last is
+    replayed.
     """
 
     call: Call

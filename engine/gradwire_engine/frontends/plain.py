@@ -17,7 +17,6 @@ from typing import TypeAlias, overload
 from gradwire_engine.answer import Poll
 from gradwire_engine.frontends.expressions import PREFIXES
 from gradwire_engine.frontends.named_arguments import OtherwiseWritten, without_names
-from gradwire_engine.frontends.repetitions import Repetitions
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.program import (
     MOST_DIGITS,
@@ -117,8 +116,7 @@ def read_plain(
         return None
     output, nodes = reader.output if names is None else _listed(names), tuple(reader.nodes)
     positions = Positions(len(nodes), find)
-    repetition = reader.statements.longest(len(nodes))
-    return Program(Block(nodes), output, positions, (last + 1, 1), repetition)
+    return Program(Block(nodes), output, positions, (last + 1, 1))
 
 
 class _Reader:
@@ -135,7 +133,8 @@ class _Reader:
         self._operands: dict[str, tuple[str, object]] = {}
         #: The number of the first node of each line, where it was written first.
         self._first: dict[str, int] = {}
-        self.statements = Repetitions()
+        #: The number of the first node of the last statement.
+        self._last = 0
         #: The number of which a sign was read last as a part.
         self._signed = -1
         #: The names of named arguments, for the calls of a line as their brackets are closed.
@@ -149,7 +148,7 @@ class _Reader:
     def statement(self, line: str) -> None:
         """Write an assignment, or an expression whose value may be the program's."""
         first = self._first.setdefault(line, len(self.nodes))
-        self.statements.add(line, len(self.nodes))
+        self._last = len(self.nodes)
         if first < len(self.nodes):
             self._repeat(first)
         else:
@@ -162,7 +161,7 @@ class _Reader:
 
     def ends_in_names(self) -> bool:
         """True if the last statement is an expression of names alone."""
-        *value, store = self.nodes[self.statements.starts[-1] :]
+        *value, store = self.nodes[self._last :]
         return store.value == RESULT and all(n.kind in ("load", "tuple") for n in value)
 
     def _read(self, line: str) -> None:

@@ -17,7 +17,6 @@ from gradwire_engine.frontends.expressions import (
     none_at,
 )
 from gradwire_engine.frontends.plain import read_plain
-from gradwire_engine.frontends.repetitions import Repetitions
 from gradwire_engine.frontends.statements import Statements, check_names, statements
 from gradwire_engine.operators import OPERATORS
 from gradwire_engine.polling import polled, unhurried
@@ -67,8 +66,6 @@ class _Reader(ExpressionReader):
         self._functions = 0
         self._loops = 0
         self._has_expression = False
-        self._lines = text.split("\n")
-        self._repetitions = Repetitions()
 
     @property
     def was_mistaken(self) -> bool:
@@ -93,15 +90,12 @@ class _Reader(ExpressionReader):
             self._read([last], self.above)
         place = self._absolute(at(last)) if last is not None else (1, 1)
         block = self.close()
-        repetition = self._repetitions.longest(len(block.nodes))
-        return Program(block, names or self._output, self.positions, place, repetition)
+        return Program(block, names or self._output, self.positions, place)
 
     def _read(self, body: Sequence[ast.stmt], above: int) -> None:
         """Read statements whose lines are counted from the one after so many ``above``."""
         self.above, first = above, len(self.positions)
         for statement in polled(body, self.poll):
-            lines = self._lines[above + statement.lineno - 1 : above + (statement.end_lineno or 0)]
-            self._repetitions.add("\n".join(lines), len(self._nodes), statement.col_offset)
             self.statements([statement])
         if above or not self.is_ascii:
             self.positions[first:] = map(self._absolute, self.positions[first:])

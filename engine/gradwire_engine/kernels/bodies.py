@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from gradwire_engine.kernels.stacks import settled
 from gradwire_engine.kernels.views import Views
-from gradwire_engine.ops.constants import Constant, Copy, Input
+from gradwire_engine.ops.constants import Constant, Copy, Input, Item
 from gradwire_engine.ops.loops import Loop, Path
 from gradwire_engine.tape import ArrayType, Instruction
 from gradwire_engine.traversal import ancestors
@@ -59,12 +59,23 @@ class LoopBody:
         self.views = Views(self.instructions)
         made = self.instructions
         self._given = {s for s, i in enumerate(made) if isinstance(i.op, Input | Constant)}
+        #: The results of loops within, by these.
+        self._items: dict[int, list[int]] = {}
         #: All slots that are computed.
         self.slots = self.needed([*self.number_of, *self.decisions.values()], frozenset())
+        for slot in self.slots:
+            if isinstance(made[slot].op, Item):
+                self._items.setdefault(made[slot].args[0], []).append(slot)
 
     def needed(self, slots: Iterable[int], known: AbstractSet[int]) -> list[int]:
-        """The values from which these are computed, beside what is known."""
+        """The values from which these are computed, beside what is known.
+
+        With a loop within come all its results: they are stored where it is.
+        """
         found = ancestors(self.instructions, slots, self._given | known)
+        found.update(
+            [item for loop, items in self._items.items() if loop in found for item in items]
+        )
         return sorted([slot for slot in found if self.views.bases[slot] == slot])
 
     def shared(self, computed: Sequence[int]) -> list[int]:

@@ -44,8 +44,6 @@ class Region:
         #: The outcomes of the first decisions, and all that were made.
         self.forced: Sequence[bool] = ()
         self.decisions: list[bool] = []
-        #: Whether one of them depends on more than the number of the pass.
-        self.by_values = False
 
     def holds(self, var: Var) -> bool:
         """True if ``var`` depends on what differs from pass to pass."""
@@ -56,6 +54,7 @@ class Region:
         inside = self.ancestors(targets)
         reached = {slot for slot in inside if slot < self.first}
         reached |= {a for slot in inside for a in self.b.instructions[slot].args if a < self.start}
+        reached |= {target.slot for target in targets if target.slot < self.start}
         reached -= {source.slot for source in sources}
         asked = [source.slot for source in sources if source.slot < self.first]
         self.asked.update((source, slot) for source in asked for slot in reached)
@@ -66,7 +65,6 @@ class Region:
 
     def decide(self, var: Var) -> bool:
         """The next decision, which depends on ``var``: as it is forced, else true."""
-        self.by_values |= any(self.start < slot < self.first for slot in self.ancestors([var]))
         made, forced = self.decisions, self.forced
         if len(made) - len(forced) >= MOST_PATHS:  # each that is not forced adds a path
             raise MustUnroll("there are too many paths through the body")

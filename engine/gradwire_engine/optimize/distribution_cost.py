@@ -20,23 +20,29 @@ _RECORDED = 15_000.0
 _SURELY = 0.8
 #: Most carries whose dependences are looked at, in the time of their square.
 _MOST_CARRIES = 256
-#: Bytes that the values of all iterations may take.
-_VECTORIZED_BYTES = 2**26
+#: Bytes that the values of all iterations may take, and those that a cache holds.
+_VECTORIZED_BYTES, _CACHED_BYTES = 2**26, 2**20
 
 
 def profitable(op: Loop, length: int, costs: LoopCosts) -> Recurrences | None:
-    """The recurrences of a loop of ``length`` iterations, if distributing it makes it quicker."""
+    """The recurrences of a loop of ``length`` iterations, if distributing it makes it quicker.
+
+    Without any it is no loop: a sum, or expressions of arrays.
+    """
     made = op.body.tape.instructions
     if length < 2 or op.carries > _MOST_CARRIES:
         return None
     if not all(isinstance(i.type, ArrayType) for i in made):
         return None
+    plain, whole = Recurrences(op, op.body.tape), _Body(made, costs)
+    if not any(carries for _, carries in plain.levels):
+        nbytes = length * sum([made[slot].type.nbytes for slot in plain.vectorized()])
+        return plain if nbytes <= min(_CACHED_BYTES, op.most_bytes // 4) else None
     least = len(made) * _RECORDED
-    whole = _Body(made, costs)
     before = costs.iteration + sum([whole.nested(slot) for slot in range(len(made))])
     if length * before < least:
         return None
-    found = Recurrences(op, factored(Recurrences(op, op.body.tape)))
+    found = Recurrences(op, factored(plain))
     body = _Body(found.tape.instructions, costs)
     vectorized = [*found.vectorized()]
     outer = body.outer_products(found)

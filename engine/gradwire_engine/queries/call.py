@@ -245,8 +245,6 @@ class Call:
         except DeviceFailure:
             raise
         except Exception as error:
-            if compiled.tiers.rolled and executable is None:  # which step or expression failed?
-                return self.outputs(compiled, poll, self._exact(compiled, poll))
             failed = (executable or compiled.executable).failed_at(error)
             if failed is None:
                 raise
@@ -269,14 +267,7 @@ class Call:
 
         Raises: ``OverBudget``, where these take too much.
         """
-
-        def record() -> Executable:
-            asked = self.compilation(self.arguments, poll)
-            asked = asked._replace(query=self.query._replace(exact=True), on_tape=None)
-            with gc_paused, np.errstate(all="ignore"):
-                return self.compiler.compile(asked).executable
-
-        exact = compiled.tiers.exact(poll, record)
+        exact = compiled.tiers.exact(poll)
         self.context.cache.count(self.entry)
         return exact
 

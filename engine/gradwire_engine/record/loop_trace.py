@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, EngineError
 from gradwire_engine.nesting import leaves, rebuild
+from gradwire_engine.ops.arrays.joining import Stack
 from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.ops.loops import Loop, MustUnroll
+from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.ops.regions import MOST_PATHS, Region, planned, region
 from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried
+from gradwire_engine.record.integers import MOST_RUN, Integers
 from gradwire_engine.record.segments import in_segments, whole
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
@@ -57,8 +59,6 @@ class LoopTrace:
         self.paths: list[_TracedPath] = []
         #: The values that passes write beside the carry, nested as they are.
         self.beside: Any = None
-        #: Whether values decide which paths are taken.
-        self.by_values = False
         #: Derivatives that paths took, as regions note them.
         self.asked: set[tuple[int, int]] = set()
         #: Whether the paths have to be recorded once more, for what was found meanwhile.
@@ -72,19 +72,19 @@ class LoopTrace:
             self.again = False
             self.paths = self._paths(rows)
             if not self.again:
-                return
+                return self._check_integers()
         raise MustUnroll("the types of the carries do not settle")
 
-    @property
-    def instructions(self) -> int:
-        """The number of instructions that all paths through the body record."""
-        return sum(len(path.trace.instructions) for path in self.paths if path.trace)
-
-    @property
-    def nests(self) -> bool:
-        """True if there is a loop in the body."""
+    def _check_integers(self) -> None:
+        """Refuse passes whose integers are Python's: too large, fractions, or all they compute."""
+        carries = [x.first for x in leaves(self.start) if isinstance(x, Carry)]
+        firsts = [int(x) if isinstance(x, int) else None for x in carries]
         traces = [path.trace for path in self.paths if path.trace]
-        return any(isinstance(one.op, Loop) for trace in traces for one in trace.instructions)
+        integers = Integers(self.b, traces, firsts)
+        if integers.are_all and self.left is not None and self.left <= MOST_RUN:
+            raise MustUnroll("passes compute nothing but integers that are known")
+        if integers.outgrow(self.passes.length):
+            raise MustUnroll("an integer of a pass may have more than 64 bits")
 
     def emit(self) -> tuple[str, Any]:
         """Emit the loop. How it ended, and what it returns, or what all passes wrote."""
@@ -152,7 +152,6 @@ class LoopTrace:
                 self.r.explored += len(self.b.vars) - opened.start
             if self.r.explored > MOST_EXPLORED:
                 raise MustUnroll("the bodies of loops have too many paths in all")
-            self.by_values |= opened.by_values
             made = opened.decisions
             pending += [(*made[:i], not made[i]) for i in range(len(forced), len(made))]
             if len(paths) + len(pending) > MOST_PATHS:
@@ -224,15 +223,24 @@ class LoopTrace:
         if not self.asked:
             return
         firsts = [self._first_value(x) for x in leaves(self.start) if isinstance(x, Carry)]
+        joined = [b.instructions[array.slot] for array in self.arrays]
+        listed = {
+            item.slot: made.args
+            for item, made in zip(opened.items, joined, strict=True)
+            if isinstance(made.op, Stack)
+        }
         made_of = [ancestors(b.instructions, [new.slot]) for new in given]
         begun_of = [ancestors(b.instructions, [x.slot]) if x else set() for x in firsts]
         for source, reached in self.asked:
             target, own = stand_ins.get(reached), stand_ins.get(source)
             if target is None:  # an item of a stack, the number of the pass, or from outside
-                old = None if own is None else firsts[own]
-                before = reached < opened.start
-                if before and old and old.slot in ancestors(b.instructions, [reached]):
-                    raise Unsettled  # only the first pass reads what its carry begins with
+                if reached < opened.start:
+                    behind = ancestors(b.instructions, [reached])
+                    old = None if own is None else firsts[own]
+                    if old and old.slot in behind:
+                        raise Unsettled  # only the first pass reads what its carry begins with
+                    if not behind.isdisjoint(listed.get(source, ())):
+                        raise MustUnroll("a derivative is in an item of a list")
                 continue
             on_the_way, pending = set[int](), [target]
             while pending:

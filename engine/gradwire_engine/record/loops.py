@@ -1,8 +1,8 @@
-"""Loops while recording: pass by pass where they are short, else one instruction for all passes.
+"""Loops while recording: one instruction for all passes, whatever is asked and however many.
 
-The body is then recorded once for each path that decisions in it may take, for stand-ins instead of
-values.  What cannot be recorded so (a shape that changes with each pass, say) is recorded pass by
-pass as it is executed.
+The body is recorded once for each path that decisions in it may take, for stand-ins instead of
+values.  What cannot be recorded so (a shape that changes with each pass, a list that grows, an
+integer of more than 64 bits) is recorded pass by pass as it is executed.
 """
 
 from __future__ import annotations
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
     from gradwire_engine.program import Block
     from gradwire_engine.record.recorder import Recorder
 
-#: Instructions up to which a loop of known length is recorded pass by pass, and passes up to which
-#: it is if there are several paths, or if it holds another loop, of which each pass would have a
-#: copy to be differentiated and compiled.
-_SHORT_INSTRUCTIONS, _SHORT_PASSES = 2000, 8
-#: Instructions after which a loop that is only counted, to an end not known before, is long.
-_COUNTED_INSTRUCTIONS = 256
-#: Passes that are always recorded one by one.
-_FEW = 2
 #: Passes by themselves, after which a loop whose types do not settle is recorded pass by pass.
 _MOST_PEELED = 3
 
@@ -47,8 +39,6 @@ class Iterations(ABC):
     counts = False
     #: Whether it matters to the program how the loop ended.
     tells_endings = False
-    #: Whether it is one instruction however short it is.
-    always_rolled = False
 
     def __init__(self, r: Recorder) -> None:
         self.r = r
@@ -97,29 +87,30 @@ class Iterations(ABC):
 
 
 def run(r: Recorder, passes: Iterations) -> tuple[str, Any]:
-    """Record all passes. How the loop ended, and what it returns, or what each pass wrote."""
+    """Record all passes. How the loop ended, and what it returns, or what each pass wrote.
+
+    A single pass is no loop. Passes that record nothing are not for a tape, so a condition that is
+    known while recording is looked at until one does.
+    """
     start, origin, written = len(r.b.vars), r.b.origin, list[Any]()
     tried = [(block, bool(r.b.regions)) for block in passes.blocks]
-    unroll = r.unroll or r.explored > MOST_EXPLORED
-    short = unroll or not r.singly.isdisjoint(tried)
-    short = short or (passes.length is not None and passes.length <= _FEW)
-    peeled = _MOST_PEELED if short else 0
-    if short:
+    singly = r.unroll or r.explored > MOST_EXPLORED or not r.singly.isdisjoint(tried)
+    peeled = _MOST_PEELED if singly else 0
+    if singly:
         passes.count()
     for number in count():
         if number == passes.length or (number == 0 and not passes.begins()):
             return "over", stacked(r, written)
-        long = not passes.counts or len(r.b.vars) - start > _COUNTED_INSTRUCTIONS
-        if long and peeled < _MOST_PEELED:
+        last = passes.length is not None and number + 1 == passes.length
+        records = not passes.counts or len(r.b.vars) > start
+        if peeled < _MOST_PEELED and records and not last:
             peeled += 1
             restore, warned = passes.save(), len(r.warnings)
             r.b.origin = origin
             try:
                 trace = LoopTrace(r, passes, number, written)
                 trace.settle()
-                if passes.always_rolled or not _is_short(trace):
-                    return trace.emit()
-                peeled = _MOST_PEELED
+                return trace.emit()
             except Unsettled:
                 pass
             except (MustUnroll, EngineError):
@@ -137,12 +128,3 @@ def run(r: Recorder, passes: Iterations) -> tuple[str, Any]:
             return ending, value if ending == "return" else stacked(r, written)
         written.append(value)
     raise AssertionError
-
-
-def _is_short(trace: LoopTrace) -> bool:
-    """True if passes are better recorded one by one, by their number and what they record."""
-    if trace.left is None:
-        return False
-    if (trace.by_values or trace.nests) and trace.left > _SHORT_PASSES:
-        return False
-    return trace.left * trace.instructions <= _SHORT_INSTRUCTIONS

@@ -30,7 +30,7 @@ from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.ops.promotion import promoted
 from gradwire_engine.polling import polled
 from gradwire_engine.program import RESULT, Block, Node, Program, Target
-from gradwire_engine.record import calls, composites, methods, repeated_lines
+from gradwire_engine.record import calls, composites, methods
 from gradwire_engine.record.call_cache import CallCache
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.language import CONSTANTS
@@ -66,7 +66,6 @@ class Recorder:
         poll: Poll,
         *,
         unroll: bool = False,
-        rerolled: frozenset[str] | None = None,
     ) -> None:
         self.program = program
         self.b = b
@@ -76,10 +75,6 @@ class Recorder:
         self.state = state
         #: Whether every pass of a loop is recorded by itself.
         self.unroll = unroll
-        #: The names of which values are asked for, where repeated lines are recorded as loops.
-        self._rerolled = rerolled
-        #: Whether any were.
-        self.rolled = False
         #: Bodies that could not be recorded for all passes, and whether within another's.
         self.singly: set[tuple[Block, bool]] = set()
         #: Instructions recorded of paths through bodies.
@@ -106,9 +101,6 @@ class Recorder:
     def record(self, *, default: bool = True) -> Any:
         """Run the whole program; gives what it returns by default, if that is wanted."""
         try:
-            if self._rerolled is not None and self.program.repetition is not None:
-                self.rolled = repeated_lines.run(self, self.program.repetition, self._rerolled)
-                return self.named(self.program.output) if default else None
             signal = self.run(self.program.body)
             if signal is not None:
                 return signal.value

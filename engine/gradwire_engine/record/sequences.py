@@ -14,6 +14,9 @@ from gradwire_engine.ops.patterns import FULL
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
 
+#: Bytes of a list's items up to which they are copied into one array, of which passes read rows.
+_STACKED_BYTES = 1 << 20
+
 
 class RowsOf(Sequence[Any]):
     """The parts of an array along its first axis, recorded when they are taken."""
@@ -83,6 +86,8 @@ def arrays(r: Recorder, items: Sequence[Any], first: int) -> list[Var]:
     kinds = {x.type[:2] if isinstance(x, Var) else type(x) for x in left}
     if len(kinds) != 1 or not isinstance(left[0], Var | int | float | complex):
         raise MustUnroll("the items of a list differ in kind")
+    if isinstance(left[0], Var) and len(left) * left[0].type.nbytes > _STACKED_BYTES:
+        raise MustUnroll("the items of a list are large")
     return [r.b.array(list(left))]
 
 

@@ -7,7 +7,6 @@ from gradwire_engine.explain import explain
 from gradwire_engine.nesting import leaves
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.optimize import distribution_cost
-from gradwire_engine.record import loops
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
@@ -28,10 +27,8 @@ ENDS = st.tuples(*[st.integers(0, 99)] * 4)
 
 @pytest.fixture(autouse=True, scope="module")
 def always():
-    """Record loops as one instruction, and distribute them, however short they are."""
+    """Distribute loops, however short they are."""
     with pytest.MonkeyPatch.context() as patch:
-        for limit in ("_SHORT_INSTRUCTIONS", "_SHORT_PASSES", "_COUNTED_INSTRUCTIONS"):
-            patch.setattr(loops, limit, 0)
         patch.setattr(distribution_cost, "_RECORDED", -1e12)
         yield
 

@@ -1,8 +1,10 @@
 """Loops as one instruction: the same as pass by pass, whatever is asked of them."""
 
+import math
 import re
 import textwrap
 import tracemalloc
+from collections.abc import Callable
 from itertools import cycle
 from typing import Any
 
@@ -15,6 +17,7 @@ from gradwire_engine.nesting import leaves
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.record import loops
 from gradwire_engine.record.loop_trace import LoopTrace
+from gradwire_engine.tape import Tape
 
 V = np.random.default_rng(0).normal(size=(5, 3)) * 0.6
 #: Programs of x, w and V that loop.
@@ -427,13 +430,6 @@ def nothing():
 
 
 @pytest.fixture
-def at_once(monkeypatch):
-    """Record loops as one instruction, however short they are."""
-    for limit in ("_SHORT_INSTRUCTIONS", "_SHORT_PASSES", "_COUNTED_INSTRUCTIONS"):
-        monkeypatch.setattr(loops, limit, 0)
-
-
-@pytest.fixture
 def singly(monkeypatch):
     """Record every pass by itself."""
 
@@ -466,12 +462,13 @@ def same(got, want):
     # Along directions, each program in one of the ways there are.
     + list(zip(PROGRAMS, cycle(("forward", "jvp", "hvp")), strict=False)),
 )
-def test_a_loop_gives_what_its_passes_give(at_once, singly, name, kind):
+def test_a_loop_gives_what_its_passes_give(singly, name, kind):
     query, vectors = QUERIES[kind]
     made = call(PROGRAMS[name], query, vectors, x=1.3, w=0.8, V=V)
+    tapes: dict[str, Tape] = {}
+    made.on_tape = tapes.__setitem__
     got = numbers(made.replay(nothing))
-    tape = made.entry.paths[0].executable.tape
-    assert any(isinstance(i.op, Loop) for i in tape.instructions)
+    assert any(isinstance(i.op, Loop) for i in tapes["recorded"].instructions)
     singly()
     same(got, numbers(call(PROGRAMS[name], query, vectors, x=1.3, w=0.8, V=V).replay(nothing)))
 
@@ -479,7 +476,7 @@ def test_a_loop_gives_what_its_passes_give(at_once, singly, name, kind):
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["gradient", "hessian"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_examples_each_go_their_way(at_once, name, kind):
+def test_examples_each_go_their_way(name, kind):
     points = {"x": np.array([1.3, 0.7, 1.0, 0.2]), "w": np.array([0.8, 1.1, 0.9, 0.95])}
     query = Query(kind, sources=["x", "w"], batch={"x": 0, "w": 0})
     got = numbers(call(PROGRAMS[name], query, V=V, **points).replay(nothing))
@@ -492,7 +489,7 @@ def test_examples_each_go_their_way(at_once, name, kind):
 
 
 @pytest.mark.thorough
-def test_examples_of_examples_end_in_passes_of_their_own(at_once, singly):
+def test_examples_of_examples_end_in_passes_of_their_own(singly):
     text = """
 def f(u, v):
     while u < 3:
@@ -516,7 +513,7 @@ sum(g**2)
 
 
 @pytest.mark.thorough
-def test_a_loop_in_a_loop_for_examples_of_examples(at_once):
+def test_a_loop_in_a_loop_for_examples_of_examples():
     text = """
 A = V.T @ V + eye(3) * (1 + x**2)
 b = V[0] * w
@@ -556,7 +553,7 @@ def test_how_many_passes_there_are_needs_no_new_recording(counts):
         assert len(made.entry.paths) <= 2  # with passes, and without
 
 
-def test_a_loop_in_a_loop_that_is_never_entered(at_once):
+def test_a_loop_in_a_loop_that_is_never_entered():
     program = """
 t = 0.1
 while t < 3:
@@ -947,7 +944,7 @@ START = "y, s = x * 1.0, x * 2.0\nu = y * y\nfor i in range({}):\n  {}\nd = {}\n
 
 @pytest.mark.parametrize("checkpointed", [False, True])
 @pytest.mark.parametrize("name", TIED)
-def test_a_path_leads_through_the_last_passes(at_once, singly, name, checkpointed):
+def test_a_path_leads_through_the_last_passes(singly, name, checkpointed):
     body, target, source = TIED[name]
     text = START.format(70, body, target) + f"return d + grad(d, {source})"
     text = "def f(x):\n" + textwrap.indent(text, "  ") + "\n"
@@ -958,7 +955,7 @@ def test_a_path_leads_through_the_last_passes(at_once, singly, name, checkpointe
 
 
 @pytest.mark.parametrize("name", TIED)
-def test_requests_and_tapes_find_that_path(at_once, singly, name):
+def test_requests_and_tapes_find_that_path(singly, name):
     *loop, source = TIED[name]
     text, points = START.format(9, *loop), {"x": 0.9, "w": 1.3}
     engine, query = Engine(), Query("gradient", None, "d", [source], unconnected="zero")
@@ -971,6 +968,103 @@ def test_requests_and_tapes_find_that_path(at_once, singly, name):
     singly()
     want = call(text, query, **points).replay(nothing).gradients
     np.testing.assert_allclose([*got, [along.derivatives["jvp"] / 2]], [want] * 3, rtol=1e-12)
+
+
+#: Derivatives of what passes left, in what they left, or in what they went through.
+LEFT = {
+    "of one pass": "for i in range(3):\n  u = x * i\n  l = u**2 * w\ngrad(l, u)",
+    "added up": "s = 0.0\nfor i in range(3):\n  u = x * i\n  s = s + u**2 * w\ngrad(s, u)",
+    "through sums": "u, s = x, 0.0\nfor i in range(3):\n  s = s + u * w\ngrad(s, u)",
+    "the same in each": "for i in range(3):\n  u = x * 2\n  l = u**2 * w * i\ngrad(l, u)",
+    "a variable itself": "q = sin(x)\nfor i in range(3):\n  y = x\n  l = q * i\ngrad(l, y)",
+    "of a loop within": "for j in range(3):\n  u = x * j\n  for i in range(3):\n"
+    "    l = u**2 * w * i\ngrad(l, u)",
+    "of two loops": "for j in range(3):\n  u = x * j\n  for i in range(3):\n    v = u * i\n"
+    "  l = v * w\ngrad(l, v) + grad(l, u)",
+    "second": "for j in range(3):\n  u = x * j\n  l = u**3 * w\nhessian(l, u)",
+    "in items": "l = sin(x) * w + w**3\nt = 0.0\nfor p in [x, w, x]:\n  t = t + grad(l, p)**2\nt",
+    "in pairs": "l = sin(x) * w + w**3\nt = 0.0\nfor p, q in zip([x, w], [w, x]):\n"
+    "  t = t + grad(l, p) * q\nt",
+    "at items": "t = 0.0\nfor p in [x, w, x * w]:\n  t = t + grad(p**3 * x, p)**2\nt",
+    "in what it begins with": "l = x**3 * w\ny, s = x, 0.0\nfor i in range(4):\n"
+    "  s = s + grad(l * y, y)\n  y = y - 0.1 * w\ns + y",
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_derivatives_of_what_passes_left(singly, name):
+    got = numbers(call(LEFT[name], Query("gradient"), x=0.9, w=1.3).replay(nothing))
+    singly()
+    same(got, numbers(call(LEFT[name], Query("gradient"), x=0.9, w=1.3).replay(nothing)))
+
+
+QUESTIONS: dict[str, tuple[Query, Any]] = {
+    "value": (Query("evaluate"), None),
+    "gradient": (Query("gradient"), None),
+    "target": (Query("gradient", target="loss"), None),
+    "exact": (Query("gradient", exact=True), None),
+    "batch": (Query("gradient", batch={"b": 0}), None),
+    "jacobian": (Query("jacobian", sources=["b"]), None),
+    "jvp": (Query("jvp", sources=["b"]), [np.ones(3)]),
+    "hvp": (Query("hvp", sources=["b"]), [np.ones(3)]),
+}
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+def test_tapes_have_a_length_of_their_own_whatever_is_asked(kind):
+    query, vectors = QUESTIONS[kind]
+    sizes = []
+    for passes in (3, 5, 400):
+        text = f"h = zeros(3)\nfor i in range({passes}):\n  h = tanh(V @ h + b)\n"
+        text += "loss = sum(h * h)\nloss"
+        b = np.ones((2, 3) if query.batch else 3)
+        made = call(text, query, vectors, V=V[:3], b=b)
+        made.compile(nothing)
+        sizes.append(len(made.entry.paths[0].executable.tape.instructions))
+    assert sizes[1] == sizes[0] <= 70
+    assert sizes[2] <= sizes[0] + 30  # where it pays, parts of each pass are computed at once
+
+
+def series(last: int, term: Callable[[int], float]) -> float:
+    return sum(term(k) for k in range(1, last))
+
+
+INTEGERS = {
+    "powers": ("s = s + x / 2**k", 62, lambda k: 1.5 / 2**k),
+    "fractions": ("s = s + x * 2**-k", 900, lambda k: 1.5 * 2.0**-k),
+    "fractions of ten": ("s = s + x * 10**(-k)", 300, lambda k: 1.5 * 10.0**-k),
+    "factorials": ("f = f * k\n  s = s + x**k / f", 20, lambda k: 1.5**k / math.factorial(k)),
+    "quotients": ("s = s + x * (k // 3 % 5) / k", 900, lambda k: 1.5 * (k // 3 % 5) / k),
+    "a shape": ("f = f + k\n  s = s + x", 50, lambda k: 1.5),
+    "a sign": ("s = s + (-1)**k * x / k", 900, lambda k: (-1) ** k * 1.5 / k),
+}
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integers_of_passes_are_those_of_python(name):
+    body, last, term = INTEGERS[name]
+    text = f"s, f = 0.0, 1\nfor k in range(1, {last}):\n  {body}\ns"
+    value = call(text, Query("evaluate"), x=1.5).replay(nothing).value
+    np.testing.assert_allclose(value, series(last, term), rtol=1e-12)
+    text = f"s, f, k = 0.0, 1, 1\nwhile k < {last}:\n  {body}\n  k = k + 1\ns"
+    value = call(text, Query("evaluate"), x=1.5).replay(nothing).value
+    np.testing.assert_allclose(value, series(last, term), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s = 0.0\nfor k in range(900):\n  s = s + x / 2**k\ns",
+        "s, f = 0.0, 1\nfor k in range(1, 30):\n  f = f * k\n  s = s + x / f\ns",
+        "s, k, f = 0.0, 1, 1\nwhile k < 30:\n  f = f * k\n  s = s + x / f\n  k = k + 1\ns",
+        "a, b, s = 1, 1, 0.0\nfor k in range(100):\n  a, b = b, a + b\n  s = s + x / a\ns",
+        "s, f = x, 1\nwhile s > 0.01:\n  f = f * 3\n  s = s / 1.01 + 0 / f\ns",
+        "s = 0.0\nfor k in [1, 2**70, 3]:\n  s = s + x * k\ns",
+    ],
+)
+def test_integers_of_passes_are_refused_beyond_64_bits(text):
+    with pytest.raises(BadArgument, match="64 bits"):
+        call(text, Query("evaluate"), x=1.5).replay(nothing)
 
 
 @pytest.mark.parametrize("text", ["y = sin(y) * w\n  s = s + 0.1", "s = s * y\n  y = w * i"])
@@ -990,7 +1084,7 @@ def test_what_no_path_joins_stays_one_loop(text):
         "y = f(y) + stop_gradient(y) * 0.1",
     ],
 )
-def test_a_check_holds_what_passes_hold(at_once, body):
+def test_a_check_holds_what_passes_hold(body):
     rule = "f = custom_gradient(lambda t: (sin(t) * w, lambda z: [z * cos(t) * w]))\n"
     text = f"{rule}y = x\nfor i in range(300):\n  {body}\ny"
     answer = call(text, Query("check", sources=["x"]), x=0.9, w=0.7).replay(nothing)

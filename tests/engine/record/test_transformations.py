@@ -275,18 +275,9 @@ def test_recomputing_lowers_the_predicted_peak_memory():
     """
 
     def peak(segment: str) -> int:
-        text = f"""
-def segment(x):
-    for _ in range(8):
-        x = sin(x) + cos(x) * x
-    return x
-
-
-y = x
-for _ in range(8):
-    y = {segment}(y)
-sum(y)
-"""
+        steps = "    x = sin(x) + cos(x) * x\n" * 8
+        lines = f"y = {segment}(y)\n" * 8
+        text = f"def segment(x):\n{steps}    return x\n\ny = x\n{lines}sum(y)"
         engine = Engine()
         values = {"x": Leaf(np.linspace(0, 1, 10_000))}
         call = engine.call(engine.parse(text), values, Query("gradient", sources="x", exact=True))

@@ -47,8 +47,8 @@ REFUSED = {
     "rows of rows": ("k = labels\nsum(X[k] @ w)", (2, 5), "an index into the rows"),
     "rows in turn": (
         "s = 0.0\nfor i in range(len(y)):\n    s = s + X[i] @ w\ns",
-        (3, 13),
-        "an index into the rows",
+        (2, 1),
+        "a loop over the rows",
     ),
     "a loop over the rows": (
         "s = b\nfor x in X:\n    s = tanh(s + x @ w)\ns",
