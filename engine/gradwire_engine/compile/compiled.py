@@ -16,6 +16,7 @@ from gradwire_engine.ops.composites import Composite
 from gradwire_engine.optimize.residual import KnownValue
 
 if TYPE_CHECKING:
+    from gradwire_engine.compile.connections import Unreached
     from gradwire_engine.compile.recorded import Recorded
 
 
@@ -95,6 +96,8 @@ class Compiled:
     known: Sequence[KnownValue] | None = None
     #: The outputs as values, if they are: queries about these go on from them.
     recorded: Recorded | None = None
+    #: Has gradients null by the branches that values take, where both were recorded.
+    unreached: Unreached | None = None
 
     @property
     def executable(self) -> Executable:
@@ -108,11 +111,16 @@ class Compiled:
 
     def answer(self, outputs: Sequence[Any]) -> Answer:
         """The executable's outputs as an answer."""
+        derivatives, unconnected = self.derivatives(outputs), self.unconnected
+        if self.unreached is not None:
+            gradients = derivatives["gradients"]
+            gradients, unconnected = self.unreached(outputs, gradients, unconnected)
+            derivatives = {"gradients": gradients}
         fields: tuple[Any, ...] = (
             self.value(outputs),
             self.outputs(outputs),
-            self.derivatives(outputs),
-            self.unconnected,
+            derivatives,
+            unconnected,
             self.updates(outputs),
             self.warnings,
             {},

@@ -13,6 +13,7 @@ from gradwire_engine.backends.base import Backend, Executable
 from gradwire_engine.backends.precomputed import prepared
 from gradwire_engine.backends.tiers import Tiers
 from gradwire_engine.compile.compiled import Compiled, Summed, template
+from gradwire_engine.compile.connections import Connections, Unreached
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
 from gradwire_engine.compile.names import Names, Sources, Watching
 from gradwire_engine.compile.shards import (
@@ -26,6 +27,7 @@ from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBud
 from gradwire_engine.nesting import flatten, leaves, rebuild
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.composites import Composite
+from gradwire_engine.ops.constants import UnrecordedPath
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.optimize.residual import residual_tape
 from gradwire_engine.optimize.simplify import optimize
@@ -43,7 +45,8 @@ class Compilation(NamedTuple):
     ``vectors`` are what its derivatives are multiplied by: cotangents or tangents, in order.
     ``stacks`` are the types of further inputs: what the inputs of these numbers are for many
     examples, of which ``variables`` are one. ``on_tape`` hears of every tape on the way. Loops are
-    to ``unroll`` where their values take paths that cannot be recorded otherwise.
+    to ``unroll`` where their values take paths that cannot be recorded otherwise. Both branches of
+    decisions are recorded where there are many of them: that ``merges`` them.
     """
 
     program: Program
@@ -56,6 +59,7 @@ class Compilation(NamedTuple):
     stacks: Mapping[int, ArrayType]
     on_tape: TapeListener | None = None
     unroll: bool = False
+    merges: bool = False
 
 
 def compile_query(asked: Compilation, watching: Watching | None = None) -> Compiled:
@@ -94,7 +98,7 @@ def new_recorder(asked: Compilation) -> Recorder:
     tree = lay_out(b, variables, state)
     concrete = Concrete(b, asked.backend, inputs)
     given = asked.program, b, tree, state, concrete, poll
-    return Recorder(*given, unroll=asked.unroll)
+    return Recorder(*given, unroll=asked.unroll, merges=asked.merges)
 
 
 def check_budget(executable: Executable, limits: Limits, *, answers: bool = True) -> None:
@@ -149,6 +153,7 @@ class Question:
             wanted = Derivatives(self.r, query, targets, sources, asked.vectors, self.watched)
             derivatives = {name: self._numbered(x) for name, x in wanted.record().items()}
             unconnected = wanted.unconnected
+        unreached = self._unreached(targets, sources) if asked.merges else None
         updates = {
             path: self._output(versions[-1])
             for path, versions in self.r.state.versions.items()
@@ -179,7 +184,25 @@ class Question:
             self.r.warnings,
             decided,
             known,
+            unreached=unreached,
         )
+
+    def _unreached(self, targets: Any, sources: Sources) -> Unreached | None:
+        """What has gradients null by the branches that values take, if that hangs on these."""
+        groups = [source.group for source in sources.items]
+        connections = Connections(self.b, leaves(targets), groups)
+        if connections.ends or not all(x.type.differentiable for x in leaves(targets)):
+            raise UnrecordedPath
+        if not connections.choices:
+            return None
+        outputs, zeros = [*map(self._output, connections.choices)], self.asked.query.unconnected
+        why = "no_path", "only a decision depends on this source"
+        decisions = [
+            (Unconnected(*why, self.r.program.place(origin)), by_path)
+            for origin, by_path in connections.decisions()
+        ]
+        given = sources.nested, sources.items, decisions, zeros == "zero"
+        return Unreached(connections, outputs, *given)
 
     def targets(self, result: Any) -> tuple[Any, Any]:
         """What is differentiated, or evaluated, and what is evaluated beside it.

@@ -29,6 +29,8 @@ class Trace(NamedTuple):
     outputs: Sequence[int]
     ends: bool
     counted: bool
+    #: Guards that decide which path it is, though they are the same in all passes.
+    decides: Set[int] = frozenset()
 
 
 class PathMerger:
@@ -111,7 +113,9 @@ class PathMerger:
         for slot in needed(trace, self._own):
             op, args, kind, self.b.origin = instruction = made[slot - start]
             if isinstance(op, Guard) and (
-                varies[slot - start] or (args[0] not in fixed and self._may_differ(before(args[0])))
+                varies[slot - start]
+                or slot in trace.decides
+                or (args[0] not in fixed and self._may_differ(before(args[0])))
             ):
                 decisions.append((number(args[0]), bool(op.expected)))
             elif varies[slot - start] or (decisions and slot in own):

@@ -44,6 +44,10 @@ class Region:
         #: The outcomes of the first decisions, and all that were made.
         self.forced: Sequence[bool] = ()
         self.decisions: list[bool] = []
+        #: Whether what is the same in all passes decides, too, which path is taken, and the guards
+        #: that do.
+        self.explores = False
+        self.explored: set[int] = set()
 
     def holds(self, var: Var) -> bool:
         """True if ``var`` depends on what differs from pass to pass."""
@@ -78,7 +82,7 @@ class Region:
         for i, instruction in enumerate(made):
             if isinstance(instruction.op, CustomVjp):
                 made[i] = _taped(self.b, self.start + i, made, self.start)
-        return Trace(self.start, made, slots, ends, counted)
+        return Trace(self.start, made, slots, ends, counted, self.explored)
 
 
 @contextmanager

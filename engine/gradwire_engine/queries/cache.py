@@ -28,6 +28,8 @@ class Entry:
         self.key = key
         self.paths: tuple[Compiled, ...] = ()
         self.residents = ResidentHistory()
+        #: Whether its paths cannot go into one recording.
+        self.apart = False
         self._own_bytes = _ENTRY_BYTES + key_bytes
         #: The bytes that the cache counts for it.
         self.counted_bytes = self._own_bytes

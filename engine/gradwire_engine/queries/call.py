@@ -32,6 +32,8 @@ from gradwire_engine.tape import Instruction, TapeListener
 
 #: Bytes of a variable in the key of what is compiled: its path, dtype and shape.
 _LEAF_BYTES = 300
+#: Paths that are recorded each by itself: if there are more, all go into one recording.
+_FEW_PATHS = 4
 
 
 class Compiler(ABC):
@@ -214,11 +216,30 @@ class Call:
         asked = self.compilation(example, poll)
         with gc_paused, np.errstate(all="ignore"):
             try:
-                compiled = self.compiler.compile(asked._replace(unroll=unroll))
+                compiled = self._merged(asked) or self.compiler.compile(
+                    asked._replace(unroll=unroll)
+                )
             except UnrecordedPath:  # in what a decision needs
                 compiled = self.compiler.compile(asked._replace(unroll=True))
         self.context.cache.add(self.entry, compiled)
         return compiled
+
+    def _merged(self, asked: Compilation) -> Compiled | None:
+        """All paths in one recording, after some have been recorded by themselves."""
+        query, entry = asked.query, self.entry
+        plain = query.kind in ("evaluate", "gradient") and not (query.exact or query.slices)
+        alone = plain and query.shard is None and not asked.stacks and asked.vectors is None
+        if not alone or self.compiler is not PROGRAM_COMPILER or entry.apart:
+            return None
+        if len(entry.paths) < _FEW_PATHS:
+            return None
+        try:
+            compiled = self.compiler.compile(asked._replace(merges=True))
+        except UnrecordedPath:
+            entry.apart = True
+            return None
+        entry.apart = bool(compiled.warnings)
+        return None if entry.apart else compiled
 
     def compilation(self, example: Arguments, poll: Poll) -> Compilation:
         """What is to be compiled: the query, for the types and decisions of these values."""

@@ -98,6 +98,11 @@ class Concrete:
             raise BadArgument(f"a decision needs one element, got {var.type}", hint=hint)
         if var.dtype.kind != "b":
             var = PRIMITIVES["not_equal"]()(var, self._b.scalar(0, var.dtype))
+        opened = self._b.regions[-1] if self._b.regions else None
+        if opened is not None and opened.explores and not opened.holds(var) and not self.levels:
+            decision: bool = opened.decide(var)
+            opened.explored.add(Guard(decision)(var).slot)
+            return decision
         return bool(self._decided(var))
 
     def holds(self, flag: Var) -> bool:

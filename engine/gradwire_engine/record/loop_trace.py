@@ -147,7 +147,7 @@ class LoopTrace:
             self.restore()
             self.r.poll()
             with region(self.b, kinds, rows) as opened:
-                opened.forced = forced
+                opened.forced, opened.explores = forced, self.passes.explores
                 paths.append(self._path(opened))
                 self.r.explored += len(self.b.vars) - opened.start
             if self.r.explored > MOST_EXPLORED:

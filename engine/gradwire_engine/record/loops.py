@@ -37,6 +37,10 @@ class Iterations(ABC):
     #: Whether a condition is looked at before each, and whether it is known while recording.
     conditional = False
     counts = False
+    #: Whether it is one instruction however few its passes are.
+    always_traced = False
+    #: Whether what is the same in all passes is decided both ways.
+    explores = False
     #: Whether it matters to the program how the loop ended.
     tells_endings = False
 
@@ -103,7 +107,7 @@ def run(r: Recorder, passes: Iterations) -> tuple[str, Any]:
             return "over", stacked(r, written)
         last = passes.length is not None and number + 1 == passes.length
         records = not passes.counts or len(r.b.vars) > start
-        if peeled < _MOST_PEELED and records and not last:
+        if peeled < _MOST_PEELED and records and (passes.always_traced or not last):
             peeled += 1
             restore, warned = passes.save(), len(r.warnings)
             r.b.origin = origin

@@ -14,7 +14,7 @@ from gradwire_engine.record import calls, indexing, loops, methods, statics
 from gradwire_engine.record.loops import Iterations
 from gradwire_engine.record.scope import MISSING, Closure, Scope, Signal, Transformed
 from gradwire_engine.record.sequences import Counter
-from gradwire_engine.record.statements import For, While
+from gradwire_engine.record.statements import For, If, While
 from gradwire_engine.record.transformations import define_vjp
 
 if TYPE_CHECKING:
@@ -143,7 +143,17 @@ def _or(r: Recorder, node: Node, results: list[Any]) -> Any:
 
 
 def _choose(r: Recorder, node: Node, results: list[Any]) -> Any:
-    return r.value(node.blocks[0 if r.truth(results[node.args[0]]) else 1])
+    condition = results[node.args[0]]
+    if not _merges(r, condition):
+        return r.value(node.blocks[0 if r.truth(condition) else 1])
+    choice = If(r, condition, node.blocks, chooses=True)
+    loops.run(r, choice)
+    return choice.chosen
+
+
+def _merges(r: Recorder, condition: Any) -> bool:
+    """Whether both branches of a decision are recorded."""
+    return r.merges and isinstance(condition, Var) and not (r.b.regions or r.concrete.levels)
 
 
 def _function(r: Recorder, node: Node, results: list[Any]) -> Closure:
@@ -170,7 +180,11 @@ def _comprehension(r: Recorder, node: Node, results: list[Any]) -> list[Any]:
 
 
 def _if(r: Recorder, node: Node, results: list[Any]) -> Any:
-    return r.run(node.blocks[0 if r.truth(results[node.args[0]]) else 1])
+    condition = results[node.args[0]]
+    if not _merges(r, condition):
+        return r.run(node.blocks[0 if r.truth(condition) else 1])
+    ending, value = loops.run(r, If(r, condition, node.blocks))
+    return None if ending in ("over", "on") else Signal(ending, value)
 
 
 def _while(r: Recorder, node: Node, results: list[Any]) -> Any:

@@ -66,6 +66,7 @@ class Recorder:
         poll: Poll,
         *,
         unroll: bool = False,
+        merges: bool = False,
     ) -> None:
         self.program = program
         self.b = b
@@ -75,6 +76,8 @@ class Recorder:
         self.state = state
         #: Whether every pass of a loop is recorded by itself.
         self.unroll = unroll
+        #: Whether branches are recorded both, so that decisions need no recordings of their own.
+        self.merges = merges and not unroll
         #: Bodies that could not be recorded for all passes, and whether within another's.
         self.singly: set[tuple[Block, bool]] = set()
         #: Instructions recorded of paths through bodies.

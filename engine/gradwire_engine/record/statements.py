@@ -1,12 +1,15 @@
-"""``for`` and ``while`` as loops: their passes bind names."""
+"""``for``, ``while`` and ``if`` as loops: their passes bind names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from gradwire_engine.nesting import leaves
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.ops.loops import MustUnroll
+from gradwire_engine.ops.loops import Loop, MustUnroll
 from gradwire_engine.program import Block, Target, flat_names, rebound_names, stored_names
 from gradwire_engine.record import sequences
 from gradwire_engine.record.loops import Iterations
@@ -15,6 +18,10 @@ from gradwire_engine.record.sequences import Counter
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
+
+
+#: Carries that no program can name: what an ``if`` decides by, and the value that it chooses.
+_CONDITION, _CHOSEN = "%condition", "%chosen"
 
 
 class Statement(Iterations):
@@ -70,6 +77,75 @@ class Statement(Iterations):
         if signal is None or signal.kind == "continue":
             return "on", None
         return signal.kind, signal.value
+
+
+class If(Statement):
+    """One pass through one of two blocks: so both are recorded, and values choose.
+
+    Blocks that bind other names or kinds of numbers, leave the block around them, give warnings or
+    loop as values decide are recorded as these do.
+    """
+
+    length = 1
+    always_traced = explores = True
+
+    def __init__(
+        self, r: Recorder, condition: Any, blocks: Sequence[Block], *, chooses: bool = False
+    ) -> None:
+        names = [stored_names(block) | rebound_names(block) for block in blocks]
+        super().__init__(r, blocks[0], Block(()), names[1])
+        self._changed |= rebound_names(blocks[1])
+        self.blocks = blocks
+        self._condition = condition
+        #: Whether it chooses a value, and this once it has.
+        self._chooses = chooses
+        self.chosen: Any = MISSING
+        new = [{name for name in each if r.scope.find(name) is MISSING} for each in names]
+        self._alike = new[0] == new[1]
+        self._before = super().carry()
+        self._kinds: list[str] | None = None
+
+    def carry(self) -> dict[str, Any]:
+        """The names, and the condition: what is decided has to be the pass's."""
+        own = {_CONDITION: self._condition}
+        if self.chosen is not MISSING:
+            own[_CHOSEN] = self.chosen
+        return super().carry() | own
+
+    def put(self, carry: dict[str, Any]) -> None:
+        """Bind the names."""
+        self._condition, self.chosen = carry[_CONDITION], carry.get(_CHOSEN, MISSING)
+        names = {name: x for name, x in carry.items() if name not in (_CONDITION, _CHOSEN)}
+        for name, old in self._before.items():
+            if [*map(_kind, leaves(old))] != [*map(_kind, leaves(names[name]))]:
+                raise MustUnroll("a number is whole by one branch alone")
+        super().put(names)
+
+    def turn(self, number: int | Var, rows: Sequence[Var]) -> tuple[str, Any]:
+        """Run one of the blocks."""
+        warned, recorded = len(self.r.warnings), isinstance(number, int)
+        block, signal = self.blocks[0 if self.r.truth(self._condition) else 1], None
+        if self._chooses:
+            self.chosen = self.r.value(block)
+        else:
+            signal = self.r.run(block)
+        if recorded:
+            return ("on", None) if signal is None else (signal.kind, signal.value)
+        kinds = [*map(_kind, leaves(self.carry()))]
+        self._kinds = self._kinds or kinds
+        alike = self._alike and kinds == self._kinds and len(self.r.warnings) == warned
+        made = self.r.b.instructions[self.r.b.regions[-1].first :]
+        decides = any(isinstance(i.op, Loop) and not i.op.is_straight for i in made)
+        if signal is not None or decides or not alike:
+            raise MustUnroll("the branches differ in more than values")
+        return "on", None
+
+
+def _kind(x: Any) -> str:
+    """Whether a number or an array holds floating-point numbers, integers or others."""
+    if isinstance(x, Var):
+        return x.dtype.kind
+    return np.asarray(x).dtype.kind if isinstance(x, bool | int | float | complex) else ""
 
 
 class While(Statement):
