@@ -194,7 +194,7 @@ def test_many_decisions_need_few_recordings(count):
         f"if x[{i}] > 0:\n  s = s + sqrt(x[{i}])*w\nelse:\n  s = s - x[{i}]" for i in range(count)
     ]
     text = "\n".join(["s = 0.0", *lines, "s"])
-    recordings = set()
+    recordings: set[int] = set()
     for _ in range(60):
         x = rng.normal(size=count)
         (numbers, *_), call = asked(engine, text, {"x": x, "w": 1.5})
