@@ -87,7 +87,7 @@ class ConcurrencySettings(BaseModel):
     machine_code: bool = Field(
         default=True,
         description="Compile programs that are replayed again to machine code, in worker processes "
-        "and in the background. Needs the extra `native` (llvmlite) and Linux; without them NumPy "
+        "and in the background. Needs llvmlite and Linux; without them NumPy "
         "computes everything, and `/readyz` says so.",
     )
     compile_seconds_per_minute: float = Field(

@@ -6,9 +6,9 @@ import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.answer import Limits
 from gradwire_engine.autodiff.reverse import gradient
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
-from gradwire_engine.backends.numpy.operations import SumByProduct
 from gradwire_engine.backends.reference.namespace import NUMPY
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
+from gradwire_engine.backends.walk.operations import SumByProduct
 from gradwire_engine.check import interpret
 from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
 from gradwire_engine.ops.builder import Builder

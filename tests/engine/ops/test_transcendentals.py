@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from gradwire_engine.answer import Limits
 from gradwire_engine.autodiff.reverse import gradient
-from gradwire_engine.backends.numpy import rules
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
 from gradwire_engine.backends.reference.namespace import NUMPY
+from gradwire_engine.backends.walk import rules
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.check import interpret
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES
 from gradwire_engine.ops.builder import Builder

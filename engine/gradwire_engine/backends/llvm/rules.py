@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
-from gradwire_engine.backends.numpy.rules import RULES as FOR_NUMPY
+from gradwire_engine.backends.walk.rules import RULES as FOR_NUMPY
 from gradwire_engine.kernels.form import FLOATS
 from gradwire_engine.kernels.matrices import is_small
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd

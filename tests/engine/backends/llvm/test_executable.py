@@ -1,4 +1,4 @@
-"""Machine code that replaces generated Python: when, with which answers, and when not."""
+"""Machine code that replaces steps of a walk: when, with which answers, and when not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
@@ -25,6 +24,7 @@ from gradwire_engine.backends.llvm.executable import (
     NativeBackend,
     NativeExecutable,
 )
+from gradwire_engine.backends.walk.loops import Loops
 from gradwire_engine.ops.base import PRIMITIVES
 
 from tests.engine.conftest import Asker
@@ -36,7 +36,7 @@ TEXT = "sum(tanh(v) * exp(-v * v) + sin(v)) + max(v * v)"
 
 
 def arriving(run: Any, inputs: Any) -> None:
-    """Replay until machine code has taken the place of Python."""
+    """Replay until machine code has taken the place of NumPy."""
     while not any(i.op.name == "native" for i in run.replayed.instructions):
         time.sleep(0.005)
         run.replay(inputs, go_on)
@@ -72,9 +72,7 @@ def test_machine_code_comes_after_the_second_replay(by_native):
     answers = [flat(call.replay(go_on))]
     run = call.entry.paths[0].executable
     assert isinstance(run, NativeExecutable)
-    assert run.walked
     answers.append(flat(call.replay(go_on)))
-    assert run.generated is not None
     arriving(run, [np.linspace(-1, 1, 21)])
     answers += [flat(call.replay(go_on)) for _ in range(3)]
     for answer in answers[1:]:
@@ -138,7 +136,7 @@ def broken(_texts: Any, _whose: str) -> Any:
 def test_a_kernel_that_cannot_be_compiled_leaves_numpy(caplog):
     w = Writer()
     tape = w.tape(apply("tanh", apply("exp", w.input(np.ones(25)))))
-    run = NativeExecutable(tape, go_on, WeakKeyDictionary(), 1, broken, Library())
+    run = NativeExecutable(tape, go_on, Loops(), 1, broken, Library())
     with caplog.at_level(logging.ERROR, "gradwire"):
         answers = [run.replay(w.inputs, go_on).outputs[0] for _ in range(2)]
         until(lambda: caplog.records)
@@ -169,7 +167,7 @@ def test_equal_texts_are_compiled_once_for_those_who_share_a_library():
     assert other.load(sources, other.compiled(sources))[0] is not one
 
 
-def test_what_leaves_python_in_a_kernels_tape_is_computed_with_care(at_once):
+def test_what_ieee_arithmetic_answers_beside_kernels_is_answered(at_once):
     text = "x = sum(v)\ny = 1 / x\nsum(tanh(v) * y + exp(v))"
     for v in (np.ones(5), np.array([1.0, -1.0, 0.5, -0.5, 0.0])):
         found = flat(asked(at_once, text, {"v": v}).replay(go_on))

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradwire_engine.backends.numpy.emit import FUNCTIONS, INLINED, Bind
+from gradwire_engine.backends.walk.functions import FUNCTIONS
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.tape import ArrayType, Shape
+from gradwire_engine.tape import Shape
 
 #: Along shorter rows, of which there are many, einsum is quicker than a call of BLAS for each.
 _LONG, _MANY = 32, 2048
@@ -47,46 +47,35 @@ class Lowering(NamedTuple):
         """Whether the result may be computed in given memory."""
         return self.function in ("dot", "matmul") and not self.result
 
-    def __call__(self, x: Any, y: Any, out: Any = None) -> Any:
-        """Contract two arrays, into ``out`` if it is given."""
-        x, y = _seen(x, self.left), _seen(y, self.right)
-        if self.swapped:
-            x, y = y, x
-        if isinstance(self.function, tuple):
-            return np.add.reduce(x * y, self.function)
-        if "->" in self.function:
-            return np.einsum(self.function, x, y)
-        if out is not None:
-            return getattr(np, self.function)(x, y, out=out)
-        z = x.dot(y) if self.function == "dot" else getattr(np, self.function)(x, y)
-        return _seen(z, self.result)
+    @property
+    def product(self) -> Callable[[Any, Any], Any]:
+        """The function of what the operands are seen as."""
+        how = self.function
+        if isinstance(how, tuple):
+            return lambda x, y: np.add.reduce(x * y, how)
+        if "->" in how:
+            return partial(np.einsum, how)
+        return _dot if how == "dot" else self.into
 
-    def text(self, bind: Bind, out: str = "") -> str:
-        """The same as code."""
-        x, y = _text("{0}", self.left), _text("{1}", self.right)
-        if self.swapped:
-            x, y = y, x
-        if isinstance(self.function, tuple):
-            return f"{bind(np.add.reduce, 'add_up')}({x} * {y}, {self.function})"
-        if "->" in self.function:
-            return f"{bind(np.einsum, 'einsum')}({self.function!r}, {x}, {y})"
-        if out:
-            return f"{bind(getattr(np, self.function), self.function)}({x}, {y}, out={out})"
-        if self.function == "dot":
-            return _text(f"{x}.dot({y})", self.result)
-        return _text(f"{bind(getattr(np, self.function), self.function)}({x}, {y})", self.result)
+    @property
+    def into(self) -> Callable[..., Any]:
+        """The same function, which also takes the array that the result is put into."""
+        found: Callable[..., Any] = getattr(np, self.function)  # type: ignore[arg-type]
+        return found
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        """Contract two arrays."""
+        x, y = _seen(x, self.left), _seen(y, self.right)
+        return _seen(self.product(*((y, x) if self.swapped else (x, y))), self.result)
+
+
+def _dot(x: Any, y: Any) -> Any:
+    return x.dot(y)
 
 
 def _seen(x: Any, steps: _Steps) -> Any:
     for method, given in steps:
         x = getattr(x, method)(given)
-    return x
-
-
-def _text(x: str, steps: _Steps) -> str:
-    for method, given in steps:
-        turned = method == "transpose" and given == (*reversed(range(len(given))),)
-        x += ".T" if turned else f".{method}({given})"
     return x
 
 
@@ -208,9 +197,3 @@ def _(op: Contract) -> Callable[..., Any]:
         return lowered(op, x.shape, y.shape, x.dtype.kind)(x, y)
 
     return contract
-
-
-@INLINED.of(Contract)
-def _(op: Contract, bind: Bind, *types: ArrayType) -> str:
-    x, y = types
-    return lowered(op, x.shape, y.shape, x.dtype.kind).text(bind)

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gradwire_engine.backends.numpy.operations import (
+from gradwire_engine.backends.reference.namespace import NUMPY
+from gradwire_engine.backends.walk.operations import (
     MOST_FACTORS,
     CosineBySine,
     HypotBySquares,
@@ -24,7 +25,6 @@ from gradwire_engine.backends.numpy.operations import (
     SumByProduct,
     SumRows,
 )
-from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
