@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
+from operator import attrgetter, methodcaller
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -47,36 +48,51 @@ class Lowering(NamedTuple):
         """Whether the result may be computed in given memory."""
         return self.function in ("dot", "matmul") and not self.result
 
-    @property
-    def product(self) -> Callable[[Any, Any], Any]:
-        """The function of what the operands are seen as."""
-        how = self.function
-        if isinstance(how, tuple):
-            return lambda x, y: np.add.reduce(x * y, how)
-        if "->" in how:
-            return partial(np.einsum, how)
-        return _dot if how == "dot" else self.into
+    def bound(self) -> Callable[..., Any]:
+        """The function of two arrays; where it ``writes``, it may be given the result as well."""
+        left, right, result = map(_viewed, (self.left, self.right, self.result))
+        product = _product(self.function)
+        if self.writes and not (left or right or self.swapped):
+            return product
 
-    @property
-    def into(self) -> Callable[..., Any]:
-        """The same function, which also takes the array that the result is put into."""
-        found: Callable[..., Any] = getattr(np, self.function)  # type: ignore[arg-type]
-        return found
+        def contract(x: Any, y: Any, *out: Any) -> Any:
+            if left is not None:
+                x = left(x)
+            if right is not None:
+                y = right(y)
+            z = product(y, x, *out) if swapped else product(x, y, *out)
+            return z if result is None else result(z)
 
-    def __call__(self, x: Any, y: Any) -> Any:
-        """Contract two arrays."""
-        x, y = _seen(x, self.left), _seen(y, self.right)
-        return _seen(self.product(*((y, x) if self.swapped else (x, y))), self.result)
+        swapped = self.swapped
+        return contract
 
 
-def _dot(x: Any, y: Any) -> Any:
-    return x.dot(y)
+def _viewed(steps: _Steps) -> Callable[[Any], Any] | None:
+    """The function that sees an array by these steps, if there are any."""
+    made = [attrgetter("T") if _is_turned(step) else methodcaller(*step) for step in steps]
+    if len(made) < 2:
+        return made[0] if made else None
+    return lambda x: reduce(lambda seen, view: view(seen), made, x)
 
 
-def _seen(x: Any, steps: _Steps) -> Any:
-    for method, given in steps:
-        x = getattr(x, method)(given)
-    return x
+def _is_turned(step: tuple[str, tuple[int, ...]]) -> bool:
+    method, given = step
+    return method == "transpose" and given == (*reversed(range(len(given))),)
+
+
+def _product(how: str | tuple[int, ...]) -> Callable[..., Any]:
+    """NumPy's function of what the operands are seen as."""
+    if isinstance(how, tuple):
+        return lambda x, y: np.add.reduce(x * y, how)
+    if "->" in how:
+        return partial(np.einsum, how)
+    found: Callable[..., Any] = _dot if how == "dot" else getattr(np, how)
+    return found
+
+
+def _dot(x: Any, y: Any, *out: Any) -> Any:
+    """The array's own method, which does not look for other types of arrays first."""
+    return x.dot(y, *out)
 
 
 @lru_cache(maxsize=4096)
@@ -194,6 +210,6 @@ def _size(labels: str, lengths: _Lengths) -> int:
 @FUNCTIONS.of(Contract)
 def _(op: Contract) -> Callable[..., Any]:
     def contract(x: Any, y: Any) -> Any:
-        return lowered(op, x.shape, y.shape, x.dtype.kind)(x, y)
+        return lowered(op, x.shape, y.shape, x.dtype.kind).bound()(x, y)
 
     return contract

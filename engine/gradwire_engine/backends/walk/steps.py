@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import partial
-from operator import attrgetter, itemgetter, length_hint, methodcaller
+from operator import itemgetter, length_hint
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +19,7 @@ from gradwire_engine.backends.base import FusedGroup, Line, note_place
 from gradwire_engine.backends.walk.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.walk.contraction import lowered
 from gradwire_engine.backends.walk.functions import function, ufunc_of
+from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
@@ -106,21 +107,18 @@ class Steps:
         if isinstance(op, Item) and isinstance(operands[0].op, FusedGroup):
             return args[0] + op.index
         pooled = kind if isinstance(kind, ArrayType) and kind.nbytes >= POOLED_BYTES else None
-        if not pooled and not isinstance(op, Contract):  # the result may replace an operand
+        if not pooled:  # the result may replace an operand
             small = [place for place, nbytes in dead if nbytes < POOLED_BYTES]
             dead = [each for each in dead if each[1] >= POOLED_BYTES]
             self._free += small
         to = self.take()
-        out = self._out(instruction, pooled, to) if pooled else None
-        if isinstance(op, Contract):
-            self._contract(instruction, args, [each.type for each in operands], to, out)
-        elif isinstance(op, Loop):
-            self.step(instruction, self._passes(op), (POLL, *args), to)
-        elif out is not None and (ufunc := ufunc_of(op)) is not None:
-            out()
-            self.step(instruction, _into(ufunc), (*args, to), to)
-        else:
-            self.step(instruction, function(op), args, to)
+        called, writes = self._function(op, operands, pooled=pooled is not None)
+        if isinstance(op, Loop):
+            args = (POLL, *args)
+        elif pooled and writes:
+            self.step(instruction, partial(POOL.empty, pooled.shape, pooled.dtype), (), to)
+            args = (*args, to)
+        self.step(instruction, called, args, to)
         for place, nbytes in dead:
             self.release(place, nbytes, instruction)
         return to
@@ -137,40 +135,18 @@ class Steps:
             self.release(place, nbytes, instruction)
         return first
 
-    def _out(self, instruction: Instruction, kind: ArrayType, to: int) -> Callable[[], None]:
-        """Writes, once it is called, the step that takes memory of the pool."""
-        empty = partial(POOL.empty, kind.shape, kind.dtype)
-        return partial(self.step, instruction, empty, (), to)
-
-    def _contract(
-        self,
-        instruction: Instruction,
-        args: Sequence[int],
-        kinds: Sequence[Any],
-        to: int,
-        out: Callable[[], None] | None,
-    ) -> None:
-        """Write views of the operands, a product, and views of it."""
-        how = lowered(instruction.op, *[kind.shape for kind in kinds], kinds[0].dtype.kind)
-        seen: list[int] = []
-        taken: list[tuple[int, int]] = []
-        for arg, views, kind in zip(args, (how.left, how.right), kinds, strict=True):
-            if views:
-                taken.append((self.take(), kind.nbytes))
-            place = taken[-1][0] if views else arg
-            for number, view in enumerate(views):
-                self.step(instruction, _view(view), (place if number else arg,), place)
-            seen.append(place)
-        seen = seen[::-1] if how.swapped else seen
-        if out is not None and how.writes:
-            out()
-            self.step(instruction, how.into, (*seen, to), to)
-        else:
-            self.step(instruction, how.product, seen, to)
-            for view in how.result:
-                self.step(instruction, _view(view), (to,), to)
-        for place, nbytes in taken:
-            self.release(place, nbytes, instruction)
+    def _function(
+        self, op: Op, operands: Sequence[Instruction], *, pooled: bool
+    ) -> tuple[Callable[..., Any], bool]:
+        """The function of the operands, and whether it may be given memory for the result."""
+        if isinstance(op, Loop):
+            return self._passes(op), False
+        if isinstance(op, Contract):
+            x, y = [each.type for each in operands]
+            how = lowered(op, x.shape, y.shape, x.dtype.kind)  # type: ignore[union-attr]
+            return how.bound(), how.writes
+        ufunc = ufunc_of(op) if pooled else None
+        return (function(op), False) if ufunc is None else (_writing(ufunc), True)
 
 
 def walk(steps: Sequence[Step], instructions: Sequence[Instruction], values: list[Any]) -> None:
@@ -213,18 +189,12 @@ def _places(several: slice) -> range:
     return range(several.start, several.stop)
 
 
-def _view(step: tuple[str, tuple[int, ...]]) -> Callable[[Any], Any]:
-    method, given = step
-    turned = method == "transpose" and given == (*reversed(range(len(given))),)
-    return attrgetter("T") if turned else methodcaller(method, given)
-
-
-def _into(ufunc: Any) -> Callable[..., Any]:
-    """The ufunc, given its operands and where it puts the result."""
-    if ufunc not in _NAMED:
-        found: Callable[..., Any] = ufunc
-        return found
-    return lambda *given: ufunc(*given[:-1], out=given[-1])
+def _writing(ufunc: Any) -> Callable[..., Any]:
+    """The ufunc of its operands and the array that it puts the result in."""
+    if ufunc in _NAMED:
+        return lambda *given: ufunc(*given[:-1], out=given[-1])
+    found: Callable[..., Any] = ufunc
+    return found
 
 
 def _nothing() -> None:
