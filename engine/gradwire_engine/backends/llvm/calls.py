@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -132,12 +133,17 @@ def whole(
         [allocated.index(number) for number in numbers]
         for numbers in (kernel.faults, kernel.statuses)
     )
-    #: Where each result is: its number among those of the call and what is allocated.
+    #: Where each result is: its number among those of the call, its last number, and what is
+    #: allocated. Of what has no axes it is one element.
     sources = [
-        (made.index(k), None)
-        if k in made
-        else (len(made) + 1 + allocated.index(buffer), None if shapes[k] else element)
-        for k, (buffer, element) in enumerate(kernel.results)
+        made.index(k) if k in made else len(made) + 1 + allocated.index(buffer)
+        for k, (buffer, _) in enumerate(kernel.results)
+    ]
+    results_of = itemgetter(*sources, len(made))
+    numbers = [
+        (k, element)
+        for k, (_, element) in enumerate(kernel.results)
+        if not (k in made or shapes[k])
     ]
 
     def computed(*operands: Any) -> tuple[Any, ...]:
@@ -149,10 +155,13 @@ def whole(
         for number in statuses:
             if arrays[number][0] == FAILED:
                 raise UnrecordedPath
-        if len(z) > len(sources):
-            return z
-        found = (*z, *arrays)
-        return (*[_at(found[number], element) for number, element in sources], z[-1])
+        found: tuple[Any, ...] = results_of((*z, *arrays))
+        if not numbers:
+            return found
+        items = [*found]
+        for k, element in numbers:
+            items[k] = items[k][element]
+        return tuple(items)
 
     return computed
 

@@ -69,10 +69,14 @@ class Lowering(NamedTuple):
 
 def _viewed(steps: _Steps) -> Callable[[Any], Any] | None:
     """The function that sees an array by these steps, if there are any."""
-    made = [attrgetter("T") if _is_turned(step) else methodcaller(*step) for step in steps]
-    if len(made) < 2:
-        return made[0] if made else None
-    return lambda x: reduce(lambda seen, view: view(seen), made, x)
+    made: list[Callable[[Any], Any]] = [
+        attrgetter("T") if _is_turned(step) else methodcaller(*step) for step in steps
+    ]
+    return reduce(_after, made) if made else None
+
+
+def _after(first: Callable[[Any], Any], then: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: then(first(x))
 
 
 def _is_turned(step: tuple[str, tuple[int, ...]]) -> bool:
