@@ -61,7 +61,7 @@ class NativeExecutable(WalkExecutable):
         self._waits = compile_texts is None
         #: The replays so far, until machine code is there or known not to come.
         self._replays = 0
-        self._is_awaiting = True
+        self._is_awaiting, self._is_asked = True, False
         #: The code that has come, and whether any will.
         self._compiled: _Compiled | None = None
         self._is_settled = False
@@ -101,7 +101,8 @@ class NativeExecutable(WalkExecutable):
         self._replays += 1
         if self._waits:
             self.compile_kernels(poll)
-        elif self._replays == _ASKING:
+        elif self._replays >= _ASKING and not self._is_asked:
+            self._is_asked = True
             COMPILATIONS.put(self)
         if self._is_settled:
             self._take(poll)

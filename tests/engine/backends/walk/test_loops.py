@@ -1,11 +1,15 @@
 """Loops as walks within walks: what Python computes, where they fail, IEEE arithmetic in them."""
 
+import gc
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine.backends.walk.loops import Loops
 from gradwire_engine.errors import DomainError
+from gradwire_engine.ops.loops import Loop
 
 
 def nothing():
@@ -86,3 +90,18 @@ def test_where_python_raises_the_answer_is_that_of_ieee_arithmetic(text, value, 
         assert isinstance(answer.value, np.generic | np.ndarray)
         np.testing.assert_equal(float(answer.value), value)
         np.testing.assert_equal(float(answer.gradients["x"]), slope)
+
+
+def test_functions_go_with_their_loops():
+    engine, values = Engine(), {"x": Leaf(np.asarray(0.5))}
+    program = engine.parse("y = x\nfor i in range(5000):\n  y = sin(y) + x\ny")
+    call = engine.call(program, values, Query("evaluate"))
+    call.replay(nothing)
+    made = call.entry.paths[0].executable.tape.instructions
+    (op,) = [i.op for i in made if isinstance(i.op, Loop)]
+    loops, other = Loops(), replace(op, most_bytes=op.most_bytes - 1)
+    assert loops.function(other) is loops.function(replace(other))
+    assert len(loops._functions) == 1
+    del other
+    gc.collect()
+    assert not loops._functions
