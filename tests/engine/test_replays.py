@@ -12,7 +12,7 @@ import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
 from gradwire_engine.answer import Kind
 from gradwire_engine.backends.staged import Specialised
-from gradwire_engine.backends.walk import contraction, rules, steps
+from gradwire_engine.backends.walk import contraction, steps
 from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.compile import Compilation, Compiled, compile_query
@@ -266,7 +266,6 @@ def all_as_large() -> Iterator[None]:
     """Have what is meant for large arrays and long loops done to all."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(steps, "POOLED_BYTES", 1)
-        patch.setattr(rules, "_FEWEST_ANGLES", 2)
         patch.setattr(contraction, "_MANY", 2)
         patch.setattr(contraction, "_LARGE", 2)
         costs = Engine.backend.costs._replace(recomputed_bytes=1)
