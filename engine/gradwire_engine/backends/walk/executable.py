@@ -41,9 +41,10 @@ class WalkExecutable(Executable):
         exact: bool = False,
     ) -> None:
         super().__init__(tape, poll, exact=exact)
+        self._plan = plan(tape, poll)
         #: The replayed tape, with its plan: both at once, since threads may read them while another
         #: replaces them.
-        self._replayed = tape, plan(tape, poll)
+        self._replayed = tape, self._plan
         self._loops = Loops() if loops is None else loops
 
     @property
@@ -79,7 +80,7 @@ class WalkExecutable(Executable):
 
     def _prepare(self, poll: Poll) -> Walk:
         """The walk, which is kept."""
-        self.walk = self._walk(self.tape, plan(self.tape, poll), poll)
+        self.walk = self._walk(self.tape, self._plan, poll)
         return self.walk
 
     def _walk(self, tape: Tape, plan: Plan, poll: Poll) -> Walk:

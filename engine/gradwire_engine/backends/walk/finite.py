@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cmath import isfinite
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeAlias
 
 from gradwire_engine.backends.finite import sum_of_squares
@@ -15,7 +15,9 @@ Unsure: TypeAlias = Callable[[list[Any], tuple[Any, ...]], tuple[Any, ...]]
 _FEW, _SMALL = 20, 4096
 
 
-def unsure(kinds: Sequence[Type], checked: Sequence[int] = (), flags: Sequence[int] = ()) -> Unsure:
+def unsure(
+    kinds: Sequence[Type], checked: Collection[int] = (), flags: Sequence[int] = ()
+) -> Unsure:
     """A function that gives the outputs, of these ``kinds``, that are not known to be finite.
 
     These are the ones that are not small. All of them are, unless a sum over the small ones is

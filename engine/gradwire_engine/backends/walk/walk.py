@@ -65,7 +65,7 @@ class Walk:
         #: The places of scalars among the inputs, which may be sent as arrays without axes.
         self._scalars = [where[slot] for slot in tape.inputs if scalar_char(made[slot].type)]
         self._outputs = _getter([where[slot] for slot in tape.outputs])
-        checked = [n for n, slot in enumerate(tape.outputs) if _is_checked(made, slot)]
+        checked = {n for n, slot in enumerate(tape.outputs) if _is_checked(made, slot)}
         kinds = [made[slot].type for slot in tape.outputs]
         self._unsure = unsure(kinds, checked, flags)
 
