@@ -65,7 +65,7 @@ class Compilations:
                 self._hold(executable.whose, postponed.seconds)
                 self.put(executable)
             except Exception:
-                logger.exception("a kernel could not be compiled; NumPy goes on computing it")
+                logger.exception("a kernel could not be compiled; NumPy goes on for now")
             del executable
 
     def _next(self) -> Waiting:

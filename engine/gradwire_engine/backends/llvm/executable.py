@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Executable, Listing, Replayed
 from gradwire_engine.backends.llvm.calls import Left
 from gradwire_engine.backends.llvm.compilations import COMPILATIONS
-from gradwire_engine.backends.llvm.compiler import Code, Compile, Library, Source, compile_here
+from gradwire_engine.backends.llvm.compiler import (
+    Code,
+    Compile,
+    Library,
+    Postponed,
+    Source,
+    compile_here,
+)
 from gradwire_engine.backends.llvm.groups import Kernels, calling, kernels_of
 from gradwire_engine.backends.llvm.kernels import NativeKernel
 from gradwire_engine.backends.llvm.rules import RULES
@@ -35,8 +43,9 @@ _CODE_BYTES_PER_INSTRUCTION = 1000
 _MOST_INSTRUCTIONS, _MOST_TEXT_BYTES = 20_000, 8 << 20
 #: What kernels raise, and NumPy in another order than the tape's.
 _FAILURES = Left, ArithmeticError, ValueError, LookupError
-#: The replay at which machine code is asked for: most programs come once.
-_ASKING = 2
+#: The replay at which machine code is asked for: most programs come once. Where compiling failed,
+#: it is asked for again after so many times as many.
+_ASKING, _AGAIN = 2, 8
 
 
 class NativeExecutable(WalkExecutable):
@@ -61,7 +70,8 @@ class NativeExecutable(WalkExecutable):
         self._waits = compile_texts is None
         #: The replays so far, until machine code is there or known not to come.
         self._replays = 0
-        self._is_awaiting, self._is_asked = True, False
+        self._is_awaiting = True
+        self._ask_at: float = _ASKING
         #: The code that has come, and whether any will.
         self._compiled: _Compiled | None = None
         self._is_settled = False
@@ -101,8 +111,8 @@ class NativeExecutable(WalkExecutable):
         self._replays += 1
         if self._waits:
             self.compile_kernels(poll)
-        elif self._replays >= _ASKING and not self._is_asked:
-            self._is_asked = True
+        elif self._replays >= self._ask_at:
+            self._ask_at = inf
             COMPILATIONS.put(self)
         if self._is_settled:
             self._take(poll)
@@ -116,9 +126,17 @@ class NativeExecutable(WalkExecutable):
             kernels = kernels_of(self.tape, poll)
             sources = [source for kernel in kernels for source in kernel.sources]
             if sources and sum([len(source.text) for source in sources]) <= _MOST_TEXT_BYTES:
-                compiled = self._library.compiled(sources, self._compile)
-                self._compiled = _Compiled(kernels, sources, compiled)
+                self._compiled = _Compiled(kernels, sources, self._codes(sources))
         self._is_settled = True
+
+    def _codes(self, sources: Sequence[Source]) -> Mapping[bytes, Code | bytes]:
+        try:
+            return self._library.compiled(sources, self._compile)
+        except Postponed:
+            raise
+        except Exception:
+            self._ask_at = _AGAIN * self._replays
+            raise
 
     def _take(self, poll: Poll) -> None:
         """Load what was compiled, if anything was, unless another thread does."""

@@ -147,6 +147,25 @@ def test_a_kernel_that_cannot_be_compiled_leaves_numpy(caplog):
         np.testing.assert_array_equal(answer, np.tanh(np.exp(np.ones(25))))
 
 
+def test_what_could_not_be_compiled_is_tried_again(caplog):
+    w = Writer()
+    tape = w.tape(apply("sinh", apply("exp", w.input(np.ones(27)))))
+    failures = [MemoryError()]
+
+    def compile_texts(texts: Any, whose: str) -> Any:
+        if failures:
+            raise failures.pop()
+        return compile_here(texts, whose)
+
+    run = NativeExecutable(tape, go_on, Loops(), 1, compile_texts, Library())
+    for _ in range(2):
+        run.replay(w.inputs, go_on)
+    until(lambda: caplog.records)
+    arriving(run, w.inputs)
+    (z,) = run.replay(w.inputs, go_on).outputs
+    np.testing.assert_allclose(z, np.sinh(np.e), rtol=1e-14)
+
+
 def test_after_a_failure_others_are_compiled():
     with pytest.raises(RuntimeError):
         load_text("define void @kernel(ptr %p) {\nentry:\n  ret i64 %p\n}\n")
