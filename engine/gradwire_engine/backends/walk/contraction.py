@@ -48,22 +48,32 @@ class Lowering(NamedTuple):
         """Whether the result may be computed in given memory."""
         return self.function in ("dot", "matmul") and not self.result
 
-    def bound(self) -> Callable[..., Any]:
-        """The function of two arrays; where it ``writes``, it may be given the result as well."""
+    def bound(self) -> Callable[[Any, Any], Any]:
+        """The function of two arrays."""
         left, right, result = map(_viewed, (self.left, self.right, self.result))
-        product = _product(self.function)
-        if self.writes and not (left or right or self.swapped):
+        product, swapped = _product(self.function), self.swapped
+        if not (left or right or result or swapped):
             return product
 
-        def contract(x: Any, y: Any, *out: Any) -> Any:
+        def contract(x: Any, y: Any) -> Any:
             if left is not None:
                 x = left(x)
             if right is not None:
                 y = right(y)
-            z = product(y, x, *out) if swapped else product(x, y, *out)
+            z = product(y, x) if swapped else product(x, y)
             return z if result is None else result(z)
 
-        swapped = self.swapped
+        return contract
+
+    def writing(self) -> Callable[[Any, Any, Any], Any]:
+        """The same of one that ``writes``, given the array that the result is put in, too."""
+        left, right = _viewed(self.left), _viewed(self.right)
+        product, swapped = getattr(np, self.function), self.swapped  # type: ignore[arg-type]
+
+        def contract(x: Any, y: Any, out: Any) -> Any:
+            x, y = left(x) if left else x, right(y) if right else y
+            return product(y, x, out) if swapped else product(x, y, out)
+
         return contract
 
 
@@ -84,19 +94,19 @@ def _is_turned(step: tuple[str, tuple[int, ...]]) -> bool:
     return method == "transpose" and given == (*reversed(range(len(given))),)
 
 
-def _product(how: str | tuple[int, ...]) -> Callable[..., Any]:
+def _product(how: str | tuple[int, ...]) -> Callable[[Any, Any], Any]:
     """NumPy's function of what the operands are seen as."""
     if isinstance(how, tuple):
         return lambda x, y: np.add.reduce(x * y, how)
     if "->" in how:
         return partial(np.einsum, how)
-    found: Callable[..., Any] = _dot if how == "dot" else getattr(np, how)
+    found: Callable[[Any, Any], Any] = _dot if how == "dot" else getattr(np, how)
     return found
 
 
-def _dot(x: Any, y: Any, *out: Any) -> Any:
+def _dot(x: Any, y: Any) -> Any:
     """The array's own method, which does not look for other types of arrays first."""
-    return x.dot(y, *out)
+    return x.dot(y)
 
 
 @lru_cache(maxsize=4096)

@@ -144,7 +144,8 @@ class Steps:
         if isinstance(op, Contract):
             x, y = [each.type for each in operands]
             how = lowered(op, x.shape, y.shape, x.dtype.kind)  # type: ignore[union-attr]
-            return how.bound(), how.writes
+            writes = pooled and how.writes
+            return how.writing() if writes else how.bound(), writes
         ufunc = ufunc_of(op) if pooled else None
         return (function(op), False) if ufunc is None else (_writing(ufunc), True)
 
