@@ -143,7 +143,7 @@ bench: $(DEV) ## Run the benchmarks
 LOCK = $(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
 lock: $(RELEASE) ## Pin the image's dependencies in deploy/image; ARGS=--upgrade for newer versions
-	@$(LOCK) $(ARGS) --extra native pyproject.toml --output-file deploy/image/requirements.txt >/dev/null
+	@$(LOCK) $(ARGS) pyproject.toml --output-file deploy/image/requirements.txt >/dev/null
 	@$(LOCK) $(ARGS) --extra cuda13 --constraint deploy/image/requirements.txt pyproject.toml --output-file deploy/image/gpu.txt >/dev/null
 	@$(LOCK) $(ARGS) --extra dask --constraint deploy/image/requirements.txt pyproject.toml --output-file deploy/image/dask.txt >/dev/null
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
@@ -166,7 +166,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv --clear $(VENV)
 
 $(RUNTIME): pyproject.toml | $(BIN)/python
-	@$(call install,$(VENV),--editable '.[native]')
+	@$(call install,$(VENV),--editable .)
 	@touch $@
 
 $(TEST): clients/python/pyproject.toml clients/tensorflow/pyproject.toml $(RUNTIME)

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from gradwire_engine import Engine
 from gradwire_engine.answer import Query
-from gradwire_engine.backends.numpy.backend import NumpyBackend
+from gradwire_engine.backends.walk.backend import NumpyBackend
 from gradwire_engine.compile import derivatives, query
 from measure import Row, compared, interleave, shown, table
 from programs import (

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.autodiff.sparse_matrices import sparse_hessian, sparse_jacobian
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
-from gradwire_engine.backends.numpy.executable import NumpyExecutable
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
+from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.check import trace
 from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.ops.base import FUNCTIONS
@@ -83,9 +83,9 @@ def _replays(
     return [ours, theirs]
 
 
-def _compiled(matrix: Matrix, x: Array) -> NumpyExecutable:
+def _compiled(matrix: Matrix, x: Array) -> WalkExecutable:
     b, _, values = trace(lambda b, x: matrix(b, x).values, [x])
-    return NumpyExecutable(optimize(b.tape(values), NUMPY_BACKEND, _go_on))
+    return WalkExecutable(optimize(b.tape(values), NUMPY_BACKEND, _go_on))
 
 
 def _function(b: Any, name: str, *args: Any) -> Any:

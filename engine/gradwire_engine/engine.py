@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 
 from gradwire_engine.answer import Limits, Poll, Promotion, Query
 from gradwire_engine.backends.base import Backend
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
 from gradwire_engine.backends.reference.backend import REFERENCE
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.compile.names import Watching
 from gradwire_engine.frontends.graph import parse_graph
 from gradwire_engine.frontends.programs import Programs

@@ -27,7 +27,7 @@ def native_backend(
     Sources in LLVM's intermediate representation are compiled in the background, to an object file
     each, by ``compile_texts`` of them and the tenant whose they are; without it where the code is
     wanted, and waited for. It may postpone them.
-    Raises: ``ModuleNotFoundError`` without llvmlite, the extra ``native``.
+    Raises: ``ModuleNotFoundError`` without llvmlite.
     """
     from gradwire_engine.backends.llvm.executable import NativeBackend
 

@@ -177,7 +177,7 @@ def create_app(
     compiled = is_compiled(settings)
     metrics.tell_machine_code(compiled=compiled)
     if settings.machine_code and settings.processes and not compiled:
-        logger.info("machine code is off: it needs Linux and the extra native; NumPy computes")
+        logger.info("machine code is off: it needs Linux and llvmlite; NumPy computes")
     isolated = keyring is not None
     engines = open_engines(settings, isolated=isolated)
 

@@ -194,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     document = {"program": options.program, "variables": options.variables}
     clock = perf_counter if options.time else None
     if options.machine_code and not native.is_available():
-        parser.error("machine code needs the extra native")
+        parser.error("machine code needs llvmlite")
     backend = native.native_backend() if options.machine_code else None
     if options.gpu:
         try:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Answer, Engine, Leaf, Limits, Query, Ragged, Sparse
-from gradwire_engine.backends.reference.namespace import NUMPY
 
 from tests.engine.requests import LAST
 
@@ -83,13 +82,6 @@ class Asker:
     def gradients(self, program: Any, variables: Any = None, **query: Any) -> Any:
         """Gradients of the program's output, or of ``target``, in the structure of ``sources``."""
         return self.answer(program, variables, **query).gradients
-
-
-@pytest.fixture(params=["with AVX-512", "without AVX-512"])
-def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Optimise as on each kind of processor, whichever this one is."""
-    quick = frozenset(("tan",)) if request.param == "with AVX-512" else frozenset()
-    monkeypatch.setattr(NUMPY, "quick", quick)
 
 
 @pytest.fixture

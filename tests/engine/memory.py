@@ -6,12 +6,12 @@ from unittest.mock import patch
 
 import numpy as np
 from gradwire_engine.answer import Array
-from gradwire_engine.backends.numpy import buffers
-from gradwire_engine.backends.numpy.executable import NumpyExecutable
+from gradwire_engine.backends.walk import buffers
+from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.polling import unhurried
 
 
-def taken(executable: NumpyExecutable, values: Sequence[Array]) -> int:
+def taken(executable: WalkExecutable, values: Sequence[Array]) -> int:
     """Most bytes at once, the inputs included, and not what a thread's pool keeps beside."""
     tracemalloc.start()
     try:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.backends.base import Backend
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.errors import EngineError
 from gradwire_engine.identity import exact
 from gradwire_engine.kernels.form import Carry, Literal

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.backends.base import Backend
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
 from gradwire_engine.backends.reference.backend import REFERENCE
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.errors import InputError
 from gradwire_engine.native import is_available, native_backend
 from numpy.lib.stride_tricks import as_strided

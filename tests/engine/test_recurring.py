@@ -12,7 +12,8 @@ import pytest
 from gradwire_engine import Answer, Engine, Leaf, Limits, Query
 from gradwire_engine.backends.reference.backend import ReferenceExecutable
 from gradwire_engine.backends.staged import Specialised
-from gradwire_engine.backends.tiers import TieredExecutable, Tiers
+from gradwire_engine.backends.tiers import Tiers
+from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.queries import Call
 from gradwire_engine.queries.residents import ResidentHistory
 from hypothesis import given
@@ -39,7 +40,7 @@ class Counts:
         self._count(Call, "_record", "compiled")
         self._count(Tiers, "stage", "staged")
         self._count(Specialised, "_begin", "begun")
-        for kind in (TieredExecutable, ReferenceExecutable):
+        for kind in (WalkExecutable, ReferenceExecutable):
             self._count(kind, "replay", "replayed")
 
     def _count(self, kind: type, name: str, counter: str) -> None:

@@ -6,16 +6,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
 from gradwire_engine.answer import Kind
-from gradwire_engine.backends.numpy import contraction, fusion, rules, sweeps
-from gradwire_engine.backends.numpy.executable import NumpyExecutable
-from gradwire_engine.backends.numpy.loops import bound
 from gradwire_engine.backends.staged import Specialised
+from gradwire_engine.backends.walk import contraction, steps
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
+from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.compile import Compilation, Compiled, compile_query
 from gradwire_engine.nesting import leaves
 from gradwire_engine.ops.arrays.indexing import Indexed
@@ -158,7 +157,7 @@ def walked(
             if isinstance(op, Input):
                 value = inputs[op.index][()]
             else:
-                value = bound(op, go_on, WeakKeyDictionary(), quick=False)(*[made[a] for a in args])
+                value = NUMPY_BACKEND.compute(op, go_on, *[made[a] for a in args])
             depends.append(isinstance(op, Input) or any(depends[a] for a in args))
             made.append(seen(op, value) if depends[-1] else value)
     return [made[slot] for slot in tape.outputs]
@@ -230,7 +229,7 @@ def test_an_exact_replay_with_residents_gives_the_bits_of_a_walk(kind, text, see
 
 
 def gives_the_bits(
-    executable: NumpyExecutable | Specialised, tape: Tape, sets: Sequence[Sequence[Any]]
+    executable: WalkExecutable | Specialised, tape: Tape, sets: Sequence[Sequence[Any]]
 ) -> None:
     for inputs in sets:
         expected = walked(tape, inputs)
@@ -263,17 +262,10 @@ def distance(one: Any, other: Any) -> Any:
 
 
 @contextmanager
-def in_blocks_of(nbytes: int) -> Iterator[None]:
-    """Have what is meant for large arrays and long loops done to all, in blocks of this size."""
+def all_as_large() -> Iterator[None]:
+    """Have what is meant for large arrays and long loops done to all."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fusion, "SMALLEST_BYTES", 1)
-        patch.setattr(fusion, "LEAST_SPARED", 1)
-        patch.setattr(fusion, "LEAST_SHARE", 0)
-        patch.setattr(sweeps, "BLOCK_BYTES", nbytes)
-        patch.setattr(sweeps, "ALIGNED", 2)
-        patch.setattr(sweeps, "FEWEST_ELEMENTS", 1)
-        patch.setattr(sweeps, "FEW_STEPS", 1)
-        patch.setattr(rules, "_FEWEST_ANGLES", 2)
+        patch.setattr(steps, "POOLED_BYTES", 1)
         patch.setattr(contraction, "_MANY", 2)
         patch.setattr(contraction, "_LARGE", 2)
         costs = Engine.backend.costs._replace(recomputed_bytes=1)
@@ -285,12 +277,12 @@ def in_blocks_of(nbytes: int) -> Iterator[None]:
     contraction.lowered.cache_clear()
 
 
-#: Of which dtype, and with which blocks where all arrays are taken for large ones.
+#: Of which dtype, and whether all arrays are taken for large ones.
 FORMS: dict[str, tuple[str, float, Callable[[], AbstractContextManager[None]]]] = {
     "float64": ("float64", 1e-12, nullcontext),
     "float32": ("float32", 1e-5, nullcontext),
-    "float64 in blocks of 64 bytes": ("float64", 1e-12, lambda: in_blocks_of(64)),
-    "float32 in blocks of 500 bytes": ("float32", 1e-5, lambda: in_blocks_of(500)),
+    "float64, all as large": ("float64", 1e-12, all_as_large),
+    "float32, all as large": ("float32", 1e-5, all_as_large),
 }
 
 

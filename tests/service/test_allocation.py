@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from gradwire_engine.backends.numpy.buffers import BUDGET, POOL
+from gradwire_engine.backends.walk.buffers import BUDGET, POOL
 from gradwire_service.engines import open_engines
 from gradwire_service.settings import Settings
 

@@ -135,23 +135,10 @@ class FusedGroup(Op):
     checked: frozenset[int]
     instructions: Sequence[Instruction]
     each: Sequence[int]
-
-    @property
-    @abstractmethod
-    def passes(self) -> Callable[..., tuple[Any, ...]]:
-        """Computes the results from the poll of the deadline and the operands.
-
-        If some are ``checked``, a number follows that is finite if these are.
-        """
-
-    @property
-    @abstractmethod
-    def lines(self) -> Sequence[Line]:
-        """Its own code."""
-
-    def called(self, operands: Sequence[str], bind: Callable[..., str]) -> str:
-        """Code that does so, of code for the operands."""
-        return f"{bind(self.passes)}(poll, {', '.join(operands)})"
+    #: Computes the results from the operands, before which it takes the poll of the deadline if it
+    #: ``polls``. If some are ``checked``, a number follows that is finite if these are.
+    function: Callable[..., tuple[Any, ...]]
+    polls: bool = True
 
     def __eq__(self, other: object) -> bool:
         return self is other

@@ -6,111 +6,27 @@ A path has several tapes, of which ``Tiers`` keeps the executables:
 - *staged* instead, where residents recur: what depends on these alone is computed once
 - *exact*, where an answer is not finite, or fails: the operations as the program names them
 - *unguarded*, where a guard fails for the very values that it was recorded for
-
-A tape has several functions, which ``TieredExecutable`` prepares:
-
-- *walked* first: most programs come once, and generating code costs them more than it saves
-- *generated* from the second replay
-- *careful*, where the generated one meets what it was not made for
 """
 
 from __future__ import annotations
 
 import threading
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, TypeAlias
 
 from gradwire_engine.answer import Limits, Poll
-from gradwire_engine.backends.base import Backend, Executable, Replayed
-from gradwire_engine.backends.quiet import quiet
+from gradwire_engine.backends.base import Backend, Executable
 from gradwire_engine.backends.staged import StagedExecutable
-from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.locks import locked
-from gradwire_engine.ops.constants import Copy, Guard, GuardFailed
+from gradwire_engine.ops.constants import Copy, Guard
 from gradwire_engine.optimize.partial_evaluation import stages
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import Tape
 
-#: All outputs, and those of them that are not known to be finite.
-Outputs: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]]
-#: Computes the outputs of a tape from its inputs.
-Replay: TypeAlias = Callable[[Sequence[Any], Poll], Outputs]
-
-_new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 #: Bytes of an instruction of a tape that is only kept.
 _BYTES_PER_INSTRUCTION = 300
 #: Sets of residents for which a path is staged.
 _MOST_STAGED = 8
-
-
-class TieredExecutable(Executable):
-    """Walks its tape at the first replay, and generates functions for those that follow."""
-
-    #: The exception of the generated function at values that it was not made for.
-    left: ClassVar[tuple[type[Exception], ...]] = ()
-
-    #: Whether the tape has been walked, and the functions once they are generated.
-    walked = False
-    generated: Replay | None = None
-    careful: Replay | None = None
-    #: Takes a better function at the beginning of a replay, where one was compiled meanwhile.
-    better: Callable[[Poll], None] | None = None
-
-    @abstractmethod
-    def walk(self, inputs: Sequence[Any], poll: Poll) -> Outputs:
-        """Compute the outputs with nothing generated."""
-
-    @abstractmethod
-    def generate(self, poll: Poll, *, careful: bool = False) -> Replay:
-        """Generate a function; a ``careful`` one in the program's order, for values of any kind."""
-
-    def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
-        """Compute the outputs; where a function is left, once more in the program's order.
-
-        So what is decided comes before what then fails.
-        """
-        if self.better is not None:
-            self.take_better(poll)
-        function = self.generated or self._next(poll)
-        try:
-            outputs, unsure = quiet.run(function, inputs, poll)
-            return _new_tuple(Replayed, (outputs, unsure, None))
-        except GuardFailed as failed:
-            return Replayed((), guard=type(failed))
-        except self.left:
-            if function == self._first and self.replayed is self.tape:
-                raise
-        self.careful = self.careful or self.generate(poll, careful=True)
-        try:
-            return Replayed(*quiet.run(self.careful, inputs, poll))
-        except GuardFailed as failed:
-            return Replayed((), guard=type(failed))
-
-    def take_better(self, poll: Poll) -> None:
-        """Take what was compiled meanwhile, unless another thread does."""
-        take, self.better = self.better, None
-        if take is not None:
-            try:
-                take(poll)
-            except Exception:  # the deadline of this replay has passed: the next one takes it
-                self.better = take
-                raise
-
-    def _next(self, poll: Poll) -> Replay:
-        """The function of a replay where none is generated yet."""
-        if not self.walked:
-            return self._first
-        with gc_paused:
-            self.generated = self.generate(poll)
-        return self.generated
-
-    def _first(self, inputs: Sequence[Any], poll: Poll) -> Outputs:
-        outputs = self.walk(inputs, poll)
-        self.walked = True
-        return outputs
 
 
 class Tiers:

@@ -19,7 +19,7 @@ class KernelBuilder(Surroundings):
     """Builds the kernel of the instructions at ``slots``, of which ``results`` are read outside.
 
     ``checked`` are the results that are checked to be finite in all elements.
-    ``order_of`` a slot outside is that of its axes in memory. ``by_arrays`` is as for groups.
+    ``order_of`` a slot outside is that of its axes in memory.
     """
 
     def __init__(
@@ -30,14 +30,10 @@ class KernelBuilder(Surroundings):
         results: Sequence[int],
         checked: Iterable[int] = (),
         order_of: Callable[[int], tuple[int, ...] | None] = lambda _: None,
-        *,
-        by_arrays: bool = False,
     ) -> None:
         self._made, self._results, self._order_of = instructions, results, order_of
         self.memory = Memory()
-        self._group = group = Group(
-            instructions, views, slots, results, self.memory, self, by_arrays=by_arrays
-        )
+        self._group = group = Group(instructions, views, slots, results, self.memory, self)
         #: The flags of results that are checked to be finite.
         self._flags: dict[int, Key] = {
             slot: self.memory.own((), "d") for slot in checked if group.is_stored_whole(slot)
@@ -53,7 +49,7 @@ class KernelBuilder(Surroundings):
         steps = self._group.steps()
         results = [self._group.key(slot) for slot in self._results]
         kernel = self.memory.laid_out(steps, results, [*self._flags.values()])
-        return kernel if self._group.by_arrays else by_parts(kernel)
+        return by_parts(kernel)
 
     # What the group asks
 

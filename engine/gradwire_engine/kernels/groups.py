@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradwire_engine.kernels.domains import divided
 from gradwire_engine.kernels.form import COMPLEX, Affine, Literal, Load, Node, Number, Step, Value
 from gradwire_engine.kernels.maps import MOST_PIECES, Element, Index, flat, pieces, reads
 from gradwire_engine.kernels.matrices import is_small_matrix, matrix_steps
@@ -52,9 +51,7 @@ class Stage(NamedTuple):
 class Group:
     """Instructions, those at ``slots``, that become nests in so many ``outer`` loops.
 
-    ``results`` are the slots that are read outside. ``by_arrays`` they are computed by functions of
-    whole arrays: each elementwise operation is one, by its name, and loops are divided rather than
-    pieces chosen for each element.
+    ``results`` are the slots that are read outside.
     """
 
     def __init__(
@@ -66,11 +63,8 @@ class Group:
         memory: Memory,
         around: Surroundings,
         outer: int = 0,
-        *,
-        by_arrays: bool = False,
     ) -> None:
         self._around = around
-        self.by_arrays = by_arrays
         self.memory = memory
         self.outer = outer
         self.instructions = instructions
@@ -110,8 +104,7 @@ class Group:
                 made += self._steps_of(slots[0])
             else:
                 made.append(NestBuilder(self, slots).nest())
-        by_level = [divided(made) if self.by_arrays else made for made in levels.values()]
-        return [step for made in by_level for step in made]
+        return [step for made in levels.values() for step in made]
 
     def _steps_of(self, slot: int) -> Sequence[Step]:
         """Those of a loop, with the slots of its results by their numbers, or of matrices."""
@@ -212,8 +205,8 @@ class Group:
     def _is_several(self, slot: int) -> bool:
         """True if a slot takes several steps."""
         op, args, kind, _ = self.instructions[slot]
-        if self.by_arrays or isinstance(op, Loop):
-            return isinstance(op, Loop)
+        if isinstance(op, Loop):
+            return True
         return is_small_matrix(op, kind, [self.instructions[arg].type for arg in args])
 
     def _scans(self, slot: int) -> bool:
@@ -365,7 +358,7 @@ class Group:
         char = kind.dtype.char
         if type(op) is Constant and not kind.shape:
             number = op.value.item()
-            if char in COMPLEX and not self.by_arrays:
+            if char in COMPLEX:
                 key = self.memory.constant(np.asarray(op.value))
                 return Load(key, flat(index, (), loops), None, char)
             if char not in "df" or float.hex(number) in _LITERALS:

@@ -9,7 +9,6 @@ from gradwire_engine.kernels.form import (
     HALVES,
     Add,
     Affine,
-    Apply,
     Carried,
     Carry,
     Count,
@@ -114,7 +113,7 @@ class NestBuilder(Nodes):
             group.outer,
             tuple(self._carries),
         )
-        return nest if group.by_arrays else merged(nest)
+        return merged(nest)
 
     def _along_axes(self, loops: Sequence[Affine]) -> Index:
         """The index whose axes the loops go along."""
@@ -193,15 +192,9 @@ class NestBuilder(Nodes):
         group = self._group
         if group.base(slot) != slot or (group.is_inside(slot) and not group.is_stored(slot)):
             return self._defined(slot, index, guard)
-        if self._is_here(slot) and self._is_own(slot, index):
+        if slot in self._slots and self._is_own(slot, index):
             return self._defined(slot, index, guard)
         return self.node(group.load(slot, index, self._loops, guard))
-
-    def _is_here(self, slot: int) -> bool:
-        """True if a root is computed in this nest, or in one that is computed beside it."""
-        root = self._group.root(slot)
-        beside = self._group.by_arrays and root is not None and root.level == self._of.level
-        return slot in self._slots or beside
 
     def _is_own(self, slot: int, index: Index) -> bool:
         """True if a root of this nest is read where it is computed."""
@@ -228,14 +221,11 @@ class NestBuilder(Nodes):
         if isinstance(op, Rounded):
             half = self.convert(self.element(args[0], index, guard), op.dtype.char)
             return self.convert(half, kind.dtype.char)
-        whole = self._group.by_arrays and op.elementwise
-        if whole or has_expression(op, kind, types):
+        if has_expression(op, kind, types):
             operands = [
                 self.element(a, aligned(index, shape, self._loops), guard)
                 for a, shape in zip(args, shapes, strict=True)
             ]
-            if whole:
-                return self.node(Apply(op.name, tuple(operands), kind.dtype.char))
             char = types[-1].dtype.char  # type: ignore[union-attr]
             return expression(op, char, operands, self.apply, self.literal)
         selecting = self._selecting(args, guard)

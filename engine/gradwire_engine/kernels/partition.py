@@ -43,12 +43,11 @@ def parts(
     poll: Poll = unhurried,
     takes: Callable[[Op, Type, Sequence[Type]], bool] = is_kernel,
     *,
-    loops: bool = True,
     on_device: bool = False,
 ) -> list[Part]:
     """The parts of a tape that are worth a kernel, in an order in which they can be computed.
 
-    ``takes`` says which instructions a kernel of the backend's can compute, beside ``loops``. A
+    ``takes`` says which instructions a kernel of the backend's can compute, beside loops. A
     device is better at kernels than at anything else: a single instruction is one, too, but not a
     loop whose passes are not known before it is launched.
     """
@@ -66,7 +65,7 @@ def parts(
             elif args[0] in taken:
                 inside.append(slot)
         elif isinstance(op, Loop):
-            if slot in outputs or not loops:  # which are each of its results by itself else
+            if slot in outputs:  # which are each of its results by itself else
                 continue
             if is_loop(made, views, slot, on_device=on_device):
                 taken.add(slot)

@@ -44,8 +44,6 @@ class Op:
     ufunc: ClassVar[str] = ""
     template: ClassVar[str] = ""
     scalar: ClassVar[str] = ""
-    #: The dtypes of operands that Python's numbers can stand for (NumPy's characters).
-    scalar_dtypes: ClassVar[str] = "d"
     #: False states that results carry no derivative; ``vjp`` is then never asked.
     differentiable: ClassVar[bool] = True
     #: Element i of the result depends on element i of the (broadcast) operands only.

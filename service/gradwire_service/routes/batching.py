@@ -69,7 +69,7 @@ class ReplayTimes:
         """True if ``count`` requests take less time in a batch.
 
         Before any measurement, half the prediction of one call is the estimate: a batch at least
-        calls NumPy's functions, where a single call may use Python's floats.
+        calls functions of arrays, where a single call has numbers.
         """
         replays, least = self.together.get(padded(count), (0, 0.0))
         if replays < _WARM:

@@ -87,7 +87,7 @@ class ConcurrencySettings(BaseModel):
     machine_code: bool = Field(
         default=True,
         description="Compile programs that are replayed again to machine code, in worker processes "
-        "and in the background. Needs the extra `native` (llvmlite) and Linux; without them NumPy "
+        "and in the background. Needs llvmlite and Linux; without them NumPy "
         "computes everything, and `/readyz` says so.",
     )
     compile_seconds_per_minute: float = Field(
@@ -126,8 +126,8 @@ class ConcurrencySettings(BaseModel):
         default=1,
         gt=0,
         le=256,
-        description="Threads that share the blocks of a request's large arrays, in addition to the "
-        "threads of other requests.",
+        description="Threads that share the passes of machine code over a request's large arrays, "
+        "in addition to the threads of other requests.",
     )
     queue_requests: int = Field(
         default=256, ge=0, description="Requests that may wait for a process; others are a 503."

@@ -10,8 +10,8 @@ from gradwire_engine.backends.devices import (
     GpuUnavailable,
     OutOfGpuMemory,
 )
-from gradwire_engine.backends.numpy.backend import NumpyBackend
-from gradwire_engine.backends.numpy.executable import NumpyExecutable
+from gradwire_engine.backends.walk.backend import NumpyBackend
+from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.polling import unhurried
 
 LOOP = "y = x\nfor i in range(200):\n  y = sin(y) * c + y\nsum(y)"
@@ -30,10 +30,10 @@ class Failing(NumpyBackend):
         return Failing(self.failures)
 
     def compile(self, tape, poll, *, exact=False, threads=1):
-        return Executable(self, tape, poll, self._loops, exact=exact, threads=threads)
+        return Executable(self, tape, poll, self._loops, exact=exact)
 
 
-class Executable(NumpyExecutable):
+class Executable(WalkExecutable):
     """Fails while its backend does."""
 
     def __init__(self, backend, *arguments, **named):

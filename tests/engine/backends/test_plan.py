@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from gradwire_engine.backends.numpy.executable import NumpyExecutable
+from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.check import Recorded
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.shape import reshape, transpose
@@ -29,7 +29,7 @@ def test_a_view_keeps_what_it_is_of(part, arrays):
         return [part(x * float(i)) for i in range(2, ROWS + 2)]
 
     recorded = Recorded(recording, [X])
-    executable = NumpyExecutable(recorded.b.tape(recorded.outputs), exact=True)
+    executable = WalkExecutable(recorded.b.tape(recorded.outputs), exact=True)
     measured = taken(executable, [X])
     assert measured == pytest.approx(arrays * X.nbytes, rel=0.1, abs=X.nbytes)
     assert executable.peak_bytes == pytest.approx(measured, rel=0.2)
@@ -37,6 +37,6 @@ def test_a_view_keeps_what_it_is_of(part, arrays):
 
 def test_inputs_stay():
     recorded = Recorded(lambda b, x: [((x * 2.0) * 3.0) * 4.0], [X])
-    executable = NumpyExecutable(recorded.b.tape(recorded.outputs), exact=True)
+    executable = WalkExecutable(recorded.b.tape(recorded.outputs), exact=True)
     assert executable.peak_bytes >= 2 * X.nbytes
     assert taken(executable, [X]) <= 1.1 * executable.peak_bytes

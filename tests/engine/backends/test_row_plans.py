@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.answer import Limits
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
 from gradwire_engine.backends.reference.indexing import add_rows, row_numbers
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.check import interpret
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.explain import explain
@@ -155,4 +155,4 @@ sum(z)
     ticks = iter(range(10**6))
     told = explain(program, values, query, clock=lambda: float(next(ticks)))  # runs its passes
     assert told.times is not None
-    assert any("take_rows" in line.text for lines in told.inner.values() for line in lines)
+    assert any("selected_rows" in line.text for lines in told.inner.values() for line in lines)

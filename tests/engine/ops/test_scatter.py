@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine.backends.numpy.emit import function
 from gradwire_engine.backends.reference.namespace import NUMPY
+from gradwire_engine.backends.walk.functions import function
 from gradwire_engine.check import Call, evaluate
 from gradwire_engine.errors import BadArgument, DtypeMismatch, EngineError, ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import ScatterAdd

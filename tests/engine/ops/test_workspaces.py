@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gradwire_engine.answer import Array
 from gradwire_engine.autodiff.batching import batch
-from gradwire_engine.backends.numpy.executable import NumpyExecutable
+from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.check import Call, Recorded
 
 from tests.effort import some
@@ -22,7 +22,7 @@ _MOST_EXAMPLES = 1 << 13
 _FEW = {"logm": 1 << 8}
 
 
-def many(call: Call) -> tuple[NumpyExecutable, list[Array]]:
+def many(call: Call) -> tuple[WalkExecutable, list[Array]]:
     """The call for as many examples as make its largest array a large one, and these."""
     recorded = Recorded(call.record, call.values)
     largest = max([i.type.nbytes for i in recorded.b.instructions] or [8])
@@ -32,7 +32,7 @@ def many(call: Call) -> tuple[NumpyExecutable, list[Array]]:
     stacked = {x: recorded.input(v) for x, v in zip(recorded.inputs, values, strict=True)}
     together = batch(recorded.b, recorded.outputs, stacked)
     tape = recorded.b.tape(together)
-    return NumpyExecutable(tape, exact=True), recorded.values
+    return WalkExecutable(tape, exact=True), recorded.values
 
 
 @pytest.mark.thorough

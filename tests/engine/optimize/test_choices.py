@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from gradwire_engine.answer import Limits
 from gradwire_engine.autodiff.reverse import gradient
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.check import interpret
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder

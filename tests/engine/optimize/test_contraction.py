@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.answer import Limits
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
-from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.reference.backend import REFERENCE
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
+from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.check import interpret
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.base import FUNCTIONS
@@ -101,7 +101,7 @@ def made(recording, *shapes):
     inputs = [rng.normal(size=shape) for shape in shapes]
     before, after = interpret(tape, inputs), interpret(better, inputs)
     np.testing.assert_allclose(after[better.outputs[0]], before[tape.outputs[0]], rtol=1e-12)
-    executable = NumpyExecutable(better)
+    executable = WalkExecutable(better)
     for _ in range(2):
         (found,) = executable.replay(inputs, lambda: None).outputs
         np.testing.assert_allclose(found, before[tape.outputs[0]], rtol=1e-12)

@@ -4,7 +4,7 @@ import gradwire_engine.ops  # noqa: F401  (fills the registry)
 import numpy as np
 import pytest
 from gradwire_engine.answer import Limits
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.check import interpret
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.arrays.slicing import Pad

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine.answer import Leaf, Query
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
 from gradwire_engine.backends.reference.backend import REFERENCE
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.engine import Engine
 from gradwire_engine.ops.constants import Input
 from gradwire_engine.ops.conversion import AsType, Rounded

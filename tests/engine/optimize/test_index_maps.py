@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.answer import Limits
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.check import check, interpret
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd, SetItem

@@ -6,7 +6,7 @@ import gradwire_engine.ops  # noqa: F401  (fills the registry)
 import numpy as np
 import pytest
 from gradwire_engine.answer import Limits
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.check import check, interpret
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.placements import Placed

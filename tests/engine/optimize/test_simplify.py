@@ -7,8 +7,8 @@ from gradwire_engine import Leaf, Query
 from gradwire_engine.answer import Limits
 from gradwire_engine.autodiff.matrices import jacobian
 from gradwire_engine.autodiff.reverse import gradient
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
-from gradwire_engine.backends.numpy.executable import NumpyExecutable
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
+from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.check import interpret
 from gradwire_engine.ops.arrays.shape import Reshape
 from gradwire_engine.ops.base import FUNCTIONS
@@ -74,7 +74,7 @@ def test_optimised_tapes_give_the_same_values(rows, steps, seed):
 def test_an_exact_tape_walked_and_its_generated_code_give_the_same_bits(steps, seed):
     rng = np.random.default_rng(seed)
     inputs = [rng.choice([-1.5, 0.0, 0.5, 1.0, 2.0], size=shape) for shape in SHAPES]
-    executable = NumpyExecutable(optimize(build(steps), NUMPY_BACKEND, exact=True), exact=True)
+    executable = WalkExecutable(optimize(build(steps), NUMPY_BACKEND, exact=True), exact=True)
     walked, generated = [executable.replay(inputs, lambda: None).outputs for _ in range(2)]
     for one, other in zip(walked, generated, strict=True):
         assert np.asarray(one).dtype == np.asarray(other).dtype

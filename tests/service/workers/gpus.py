@@ -6,8 +6,8 @@ The functions are called in that process, which imports this module.
 import math
 import time
 
-from gradwire_engine.backends.numpy.backend import NumpyBackend
-from gradwire_engine.backends.numpy.executable import NumpyExecutable
+from gradwire_engine.backends.walk.backend import NumpyBackend
+from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.gpu import Crossover, GpuDevice, GpuLost, GpuUnavailable, OutOfGpuMemory
 from gradwire_service.scheduling.placement import Device
 from gradwire_service.workers.opened_gpu import OpenedGpu
@@ -23,7 +23,7 @@ USED_BYTES = 12_345_678
 LOSES, EXCEEDS = 1313.0, 1414.0
 
 
-class Executable(NumpyExecutable):
+class Executable(WalkExecutable):
     """Computes with NumPy what a GPU would, and the sine on the host."""
 
     def __init__(self, *arguments, **named):
@@ -62,7 +62,7 @@ class Backend(NumpyBackend):
     def compile(self, tape, poll, *, exact=False, threads=1):
         if self._compile is not None:
             assert b".entry kernel" in self._compile([KERNEL], self._whose)[0]
-        return Executable(tape, poll, self._loops, exact=exact, threads=threads)
+        return Executable(tape, poll, self._loops, exact=exact)
 
 
 def numpy_gpu(settings, compile_texts):

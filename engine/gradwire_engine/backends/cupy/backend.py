@@ -15,10 +15,10 @@ from gradwire_engine.backends.cupy.namespace import namespace
 from gradwire_engine.backends.cupy.products import WORKSPACE_BYTES, Products
 from gradwire_engine.backends.cupy.rules import RULES
 from gradwire_engine.backends.devices import MatmulPrecision
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND, NumpyBackend
-from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.nvptx.compiler import Compile, compile_here
 from gradwire_engine.backends.reference.backend import COSTS, EXACT_IDENTITIES
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND, NumpyBackend
+from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.optimize.target import rules
 from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import Tape
@@ -94,13 +94,13 @@ class CupyBackend(NumpyBackend):
         self, tape: Tape, poll: Poll, *, exact: bool = False, threads: int = 1
     ) -> Executable:
         """Make ready; exact ones are NumPy's alone."""
-        host = HostExecutable(self.device, tape, poll, self._loops, exact=exact, threads=threads)
+        host = HostExecutable(self.device, tape, poll, self._loops, exact=exact)
         if exact:
             return host
         return CupyExecutable(tape, poll, self._library, host, self._xp, stay=self._stay)
 
 
-class HostExecutable(NumpyExecutable):
+class HostExecutable(WalkExecutable):
     """Replays by NumPy, also of arrays that are on the device."""
 
     def __init__(self, device: Device, *args: Any, **options: Any) -> None:

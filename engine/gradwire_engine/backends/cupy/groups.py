@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -263,11 +263,6 @@ class GpuKernel(FusedGroup):
         if isinstance(x, xp.ndarray) and x.dtype == dtype and x.flags.c_contiguous:
             return x
         return xp.ascontiguousarray(xp.asarray(x, dtype))
-
-    @property
-    def passes(self) -> Callable[..., tuple[Any, ...]]:
-        """They are launched, not called."""
-        raise NotImplementedError(f"{self} is launched on a GPU")
 
     @property
     def lines(self) -> Sequence[Line]:

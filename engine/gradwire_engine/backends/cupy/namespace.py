@@ -30,7 +30,6 @@ def namespace() -> Any:
         "lib": SimpleNamespace(stride_tricks=SimpleNamespace(**windows)),
         "special": SimpleNamespace(**special),
         "scipy_linalg": cupyx.scipy.linalg,
-        "quick": frozenset(),
     }
     parts = elementwise, halves, indexing, kernels, linalg
     ours = {name: getattr(part, name) for part in parts for name in part.__all__}

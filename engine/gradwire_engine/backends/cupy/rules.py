@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gradwire_engine.backends.cupy.half_products import of_halves
 from gradwire_engine.backends.llvm.rules import RULES as FOR_KERNELS
-from gradwire_engine.backends.numpy import operations as of_numpy
+from gradwire_engine.backends.walk import operations as of_numpy
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.optimize.expressions import Expression, Rule, Settled, ValueTable

@@ -1,4 +1,4 @@
-"""The Python that calls the machine code of a kernel.
+"""Calls of the machine code of a kernel.
 
 What takes less than half a millisecond is one call, which makes all but large results. Of what
 takes longer, nests are called one after the other, for some passes of their outermost loops at a
@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from itertools import count
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradwire_engine.answer import Array
+from gradwire_engine.answer import Array, Poll
 from gradwire_engine.backends.llvm.compiler import Code
 from gradwire_engine.backends.llvm.lanes import vectorized
 from gradwire_engine.backends.llvm.partial import partials
@@ -30,11 +30,9 @@ from gradwire_engine.backends.llvm.shim import (
     Scratch,
     callable_of,
 )
+from gradwire_engine.backends.llvm.threads import on_threads
 from gradwire_engine.backends.llvm.writer import LANES, bounds_of
-from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
-from gradwire_engine.backends.numpy.text import Text
-from gradwire_engine.backends.numpy.threads import on_threads
-from gradwire_engine.errors import InternalError
+from gradwire_engine.backends.walk.buffers import POOL, POOLED_BYTES
 from gradwire_engine.kernels.form import FAILED, Buffer, Kernel, Nest, Repeat, dtype_of
 from gradwire_engine.ops.constants import UnrecordedPath
 from gradwire_engine.tape import Shape
@@ -47,6 +45,10 @@ _LINE = 64
 Piece: TypeAlias = tuple[Kernel, Sequence[int], Code]
 
 
+class Left(Exception):
+    """What a kernel gives is of no use: the walk of the tape in its own order says why."""
+
+
 class Given(NamedTuple):
     """The arguments of a kernel: the order of each operand's axes in memory if it is not their own.
 
@@ -57,16 +59,15 @@ class Given(NamedTuple):
     stacks: Collection[int] = ()
     constants: Sequence[Array] = ()
 
-    def opened(self) -> Text:
-        """A function whose operands are as they are in memory."""
-        names = [f"b{number}" for number in range(len(self.orders))]
-        text = Text(f"def native({', '.join(['poll', *names])}):")
+    def opened(self, operands: Sequence[Any]) -> list[Any]:
+        """The operands as they are in memory."""
+        found = [*operands]
+        for number in self.stacks:
+            found[number] = np.asarray(found[number])
         for number, order in enumerate(self.orders):
-            if number in self.stacks:
-                text.write(f"b{number} = {text.bind(np.asarray, 'asarray')}(b{number})")
             if order is not None:
-                text.write(f"b{number} = b{number}.transpose({order})")
-        return text
+                found[number] = found[number].transpose(order)
+        return found
 
     @property
     def is_plain(self) -> bool:
@@ -85,74 +86,84 @@ def nbytes(buffer: Buffer) -> int:
     return math.prod(buffer.shape, start=dtype_of(buffer.char).itemsize)
 
 
-class Whole:
-    """The call of all of a kernel, whose results have ``shapes``; some of them are ``checked``."""
+def whole(
+    kernel: Kernel, code: Code, given: Given, shapes: Sequence[Shape], checked: Collection[int]
+) -> Callable[..., tuple[Any, ...]]:
+    """The function of the operands that computes all of a kernel.
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        code: Code,
-        given: Given,
-        shapes: Sequence[Shape],
-        checked: Collection[int],
-    ) -> None:
-        self._kernel, self._given, self._shapes = kernel, given, shapes
-        buffers, own = kernel.buffers, range(kernel.operands, kernel.passed)
-        #: The buffers that Python checks afterwards, and those that it makes: these, and
-        #: large ones, which it takes from its pool.
-        self._checked_after = {*kernel.faults, *kernel.statuses}
-        large = [number for number in own if nbytes(buffers[number]) >= POOLED_BYTES]
-        self.allocated = [*large, *self._checked_after]
-        pointers = given.pointers()
-        for argument, number in enumerate(self.allocated, len(given.orders)):
-            pointers[number] = Argument(argument)
-        self._made = [k for k, (b, _) in enumerate(kernel.results) if b not in pointers]
-        for item, k in enumerate(self._made):
-            if shapes[k]:
-                pointers[kernel.results[k].buffer] = Result(item)
-        end = 0
-        for number in [*kernel.flags, *own]:
-            if number not in pointers:
-                pointers[number] = Scratch(end)
-                size = nbytes(buffers[number])
-                end += size if number in kernel.flags else size + -size % _LINE
-        results: list[Made] = []
-        for k in self._made:
-            buffer, element = kernel.results[k]
-            char, place = buffers[buffer].char, pointers[buffer]
-            scratch = None
-            if isinstance(place, Scratch):
-                scratch = place.offset + element * dtype_of(char).itemsize
-            results.append(Made(char, shapes[k], k in checked, scratch))
-        ordered = [pointers[number] for number in range(kernel.passed)]
-        frame = Frame([*ordered, *tables(kernel)], results, end, len(kernel.flags))
-        self._call = callable_of(code, frame, releases=kernel.steps > _FEW_STEPS)
+    Its results have ``shapes``; some of them are ``checked``: after the results comes a number that
+    is finite if these are.
+    """
+    buffers, own = kernel.buffers, range(kernel.operands, kernel.passed)
+    #: The buffers that Python checks afterwards, and those that it makes: these, and large ones,
+    #: which it takes from its pool.
+    checked_after = {*kernel.faults, *kernel.statuses}
+    large = [number for number in own if nbytes(buffers[number]) >= POOLED_BYTES]
+    allocated = [*large, *checked_after]
+    pointers = given.pointers()
+    for argument, number in enumerate(allocated, len(given.orders)):
+        pointers[number] = Argument(argument)
+    made = [k for k, (b, _) in enumerate(kernel.results) if b not in pointers]
+    for item, k in enumerate(made):
+        if shapes[k]:
+            pointers[kernel.results[k].buffer] = Result(item)
+    end = 0
+    for number in [*kernel.flags, *own]:
+        if number not in pointers:
+            pointers[number] = Scratch(end)
+            size = nbytes(buffers[number])
+            end += size if number in kernel.flags else size + -size % _LINE
+    results: list[Made] = []
+    for k in made:
+        buffer, element = kernel.results[k]
+        char, place = buffers[buffer].char, pointers[buffer]
+        scratch = None
+        if isinstance(place, Scratch):
+            scratch = place.offset + element * dtype_of(char).itemsize
+        results.append(Made(char, shapes[k], k in checked, scratch))
+    ordered = [pointers[number] for number in range(kernel.passed)]
+    pointed = [*ordered, *tables(kernel)]
+    frame = Frame(pointed, results, end, len(kernel.flags), len(given.orders))
+    call = callable_of(code, frame, releases=kernel.steps > _FEW_STEPS)
+    opened = None if given.is_plain else given.opened
+    if not allocated:
+        return call if opened is None else lambda *operands: call(*opened(operands))
+    rooms = [_memory(buffers[number], zeroed=number in checked_after) for number in allocated]
+    faults, statuses = (
+        [allocated.index(number) for number in numbers]
+        for numbers in (kernel.faults, kernel.statuses)
+    )
+    #: Where each result is: its number among those of the call, its last number, and what is
+    #: allocated. Of what has no axes it is one element.
+    sources = [
+        made.index(k) if k in made else len(made) + 1 + allocated.index(buffer)
+        for k, (buffer, _) in enumerate(kernel.results)
+    ]
+    results_of = itemgetter(*sources, len(made))
+    numbers = [
+        (k, element)
+        for k, (_, element) in enumerate(kernel.results)
+        if not (k in made or shapes[k])
+    ]
 
-    def code(self, operands: Sequence[str], bind: Callable[..., str]) -> str:
-        """Code for what the call makes: once more with copies if it refuses an operand."""
-        call, allocated = bind(self._call), [f"b{number}" for number in self.allocated]
-        return _called(call, operands, allocated, bind)
+    def computed(*operands: Any) -> tuple[Any, ...]:
+        arrays = [room() for room in rooms]
+        z: tuple[Any, ...] = call(*(operands if opened is None else opened(operands)), *arrays)
+        for number in faults:
+            if arrays[number]:
+                raise Left
+        for number in statuses:
+            if arrays[number][0] == FAILED:
+                raise UnrecordedPath
+        found: tuple[Any, ...] = results_of((*z, *arrays))
+        if not numbers:
+            return found
+        items = [*found]
+        for k, element in numbers:
+            items[k] = items[k][element]
+        return tuple(items)
 
-    def text(self) -> Text:
-        """A function of the poll and operands, which gives the results and a number."""
-        kernel, text = self._kernel, self._given.opened()
-        for number in self.allocated:
-            zeroed = number in self._checked_after
-            text.write(f"b{number} = {_memory(kernel.buffers[number], text, zeroed=zeroed)}")
-        operands = [f"b{number}" for number in range(len(self._given.orders))]
-        text.write(f"z = {self.code(operands, text.bind)}")
-        heed(kernel, text)
-        items = dict(zip(self._made, count(), strict=False))
-        given = [
-            f"z[{items[k]}]"
-            if k in items
-            else f"b{buffer}"
-            if self._shapes[k]
-            else f"b{buffer}[{at}]"
-            for k, (buffer, at) in enumerate(kernel.results)
-        ]
-        text.write(f"return {', '.join([*given, 'z[-1]'])}" if self.allocated else "return z")
-        return text
+    return computed
 
 
 def in_pieces(
@@ -162,123 +173,123 @@ def in_pieces(
     shapes: Sequence[Shape],
     passing: Passing | None = None,
     threads: int = 1,
-) -> Text:
-    """The same of what takes long: nest by nest, looking at the deadline, on so many threads."""
-    names = [f"b{number}" for number in range(kernel.passed)]
-    text = given.opened()
+) -> Callable[..., tuple[Any, ...]]:
+    """The same of what takes long, given the poll first: nest by nest, on so many threads."""
     zeroed = {*kernel.flags, *kernel.faults, *kernel.statuses}
-    for number in range(kernel.operands, kernel.passed):
-        if not kernel.buffers[number].grows:
-            memory = _memory(kernel.buffers[number], text, zeroed=number in zeroed)
-            text.write(f"{names[number]} = {memory}")
-        else:
-            text.write(f"{names[number]} = None")
-    for piece in pieces:
-        call = _PieceCall(piece, given, text)
-        first = piece[0].nests[0]
-        counted = isinstance(first, Repeat) and first.passes is None
-        lines = passing.lines(piece[0], call, text) if counted and passing else call.lines(threads)
-        for indent, line in lines:
-            text.write(line, indent=indent)
-    heed(kernel, text)
-    made = [
-        names[buffer] if shape or kernel.buffers[buffer].grows else f"{names[buffer]}[{element}]"
+    rooms = [
+        (lambda: None) if buffer.grows else _memory(buffer, zeroed=number in zeroed)
+        for number, buffer in enumerate(kernel.buffers[: kernel.passed])
+        if number >= kernel.operands
+    ]
+    calls = [_PieceCall(piece, given, threads, passing) for piece in pieces]
+    sources = [
+        (buffer, None if shape or kernel.buffers[buffer].grows else element)
         for (buffer, element), shape in zip(kernel.results, shapes, strict=True)
     ]
-    flags = " + ".join([f"{names[number]}.item()" for number in kernel.flags])
-    text.write(f"return {', '.join([*made, flags])}")
-    return text
+    constants = [None] * len(given.constants)  # which calls have by themselves
 
+    def computed(poll: Poll, *operands: Any) -> tuple[Any, ...]:
+        arrays = [*given.opened(operands), *constants, *[room() for room in rooms]]
+        for call in calls:
+            call(poll, arrays)
+        if any(arrays[number] for number in kernel.faults):
+            raise Left
+        if any(arrays[number][0] == FAILED for number in kernel.statuses):
+            raise UnrecordedPath
+        flags = sum([arrays[number].item() for number in kernel.flags])
+        return (*[_at(arrays[buffer], at) for buffer, at in sources], flags)
 
-def heed(kernel: Kernel, text: Text) -> None:
-    """Write what is done where the results are of no use."""
-    for number in kernel.faults:
-        text.write(f"if b{number}: {text.bind(_leave, 'leave')}()")
-    for number in kernel.statuses:
-        unrecorded = text.bind(UnrecordedPath, "unrecorded")
-        text.write(f"if b{number}[0] == {FAILED}: raise {unrecorded}")
+    return computed
 
 
 class _PieceCall:
-    """The call of a piece, by the names that buffers and the table of integers have."""
+    """The call of a piece: once, or for some passes at a time, looking at the deadline.
 
-    def __init__(self, piece: Piece, given: Given, text: Text) -> None:
+    These are shared among threads, if they can be.
+    """
+
+    def __init__(self, piece: Piece, given: Given, threads: int, passing: Passing | None) -> None:
         self._kernel, self._spans, code = piece
-        kernel, self._text = self._kernel, text
+        kernel = self._kernel
         self._operands = len(given.orders)
         pointers = given.pointers()
         for argument, number in enumerate(range(kernel.operands, kernel.passed), self._operands):
             pointers[number] = Argument(argument)
-        self.integers, numbers = tables(kernel, len(self._spans))
+        self._integers, numbers = tables(kernel, len(self._spans))
         table = Argument(self._operands + kernel.passed - kernel.operands)
         ordered = [pointers[number] for number in range(kernel.passed)]
-        frame = Frame([*ordered, table, numbers])
-        self._call = text.bind(callable_of(code, frame, releases=kernel.steps > _FEW_STEPS))
+        frame = Frame([*ordered, table, numbers], operands=self._operands)
+        self._call = callable_of(code, frame, releases=kernel.steps > _FEW_STEPS)
+        self._lengths = _passes(kernel)
+        self._least = self._fewest()
+        self._threads = threads
+        self._shared = partials(kernel) if threads > 1 else None
+        if self._least > 1 and len(self._spans) > 1:
+            self._shared = None
+        first = kernel.nests[0]
+        counted = isinstance(first, Repeat) and first.passes is None
+        self._passing = passing if counted else None
 
-    def code(self, table: str) -> str:
-        """Code of it."""
-        own = [f"b{number}" for number in range(self._kernel.operands, self._kernel.passed)]
-        operands = [f"b{number}" for number in range(self._operands)]
-        return _called(self._call, operands, [*own, table], self._text.bind)
+    def __call__(self, poll: Poll, arrays: list[Any]) -> None:
+        """Compute it: ``arrays`` are the buffers, some of them made here."""
+        if self._passing is not None:
+            self._passing.make(
+                self._kernel, self._integers, partial(self._once, arrays), poll, arrays
+            )
+        elif all(span >= n for span, n in zip(self._spans, self._lengths, strict=False)):
+            self._once(arrays, self._integers)
+        elif self._shared is None:
+            self._some(poll, arrays, 0, self._lengths[0])
+        else:
+            shared = self._shared
+            parts = on_threads(
+                self._lengths[0], self._least, self._threads, partial(self._part, poll, arrays)
+            )
+            for number, each in enumerate(shared):
+                each.join(arrays[each.buffer], [part[number] for part in parts])
 
-    def lines(self, threads: int) -> Iterator[tuple[int, str]]:
-        """Lines that call it: once, or for some passes at a time, looking at the deadline.
+    def _part(self, poll: Poll, arrays: list[Any], first: int, last: int) -> list[Any]:
+        """The partial results of some passes of the outermost loop, on one thread."""
+        shared = self._shared or ()
+        own = [*arrays]
+        for each in shared:
+            own[each.buffer] = each.own(arrays[each.buffer])
+        self._some(poll, own, first, last)
+        return [own[each.buffer] for each in shared]
 
-        These are shared among threads, if they can be.
-        """
-        text, bound = self._text, self._text.bind(self.integers)
-        lengths = _passes(self._kernel)
-        if all(span >= length for span, length in zip(self._spans, lengths, strict=False)):
-            yield 1, self.code(bound)
-            return
-        shared = partials(self._kernel) if threads > 1 else None
-        least = self._least()
-        if shared is None or (least > 1 and len(self._spans) > 1):
-            yield 1, f"n = {bound}.copy()"
-            yield from self._some(1, "0", str(lengths[0]))
-            return
-        names = [f"b{each.buffer}" for each in shared]
-        yield 1, f"def part({', '.join(['first', 'last', *[f'{x}={x}' for x in names]])}):"
-        for name, each in zip(names, shared, strict=True):
-            yield 2, f"{name} = {text.bind(each.own)}({name})"
-        yield 2, f"n = {bound}.copy()"
-        yield from self._some(2, "first", "last")
-        yield 2, f"return [{', '.join(names)}]"
-        run = text.bind(partial(on_threads, lengths[0], least, threads))
-        yield 1, f"parts = {run}(part)"
-        for number, (name, each) in enumerate(zip(names, shared, strict=True)):
-            yield 1, f"{text.bind(each.join)}({name}, [each[{number}] for each in parts])"
+    def _once(self, arrays: Sequence[Any], integers: Array) -> None:
+        own = arrays[self._kernel.operands :]
+        self._call(*arrays[: self._operands], *own, integers)
 
-    def _least(self) -> int:
+    def _some(self, poll: Poll, arrays: Sequence[Any], first: int, last: int) -> None:
+        """Make passes of the outermost loop, some at a time."""
+        integers = self._integers.copy()
+        for bounds in self._bounds(first, last):
+            for at, (begin, end) in bounds:
+                integers[at], integers[at + 1] = begin, end
+            self._once(arrays, integers)
+            poll()
+
+    def _bounds(
+        self, first: int, last: int, level: int = 0
+    ) -> Iterator[list[tuple[int, tuple[int, int]]]]:
+        """The bounds of the loops in each call, with their places among the integers."""
+        pairs = [*zip(self._spans, self._lengths, strict=False)]
+        span, length = pairs[level]
+        begin, end = (0, length) if level else (first, last)
+        place = bounds_of(level) if level else 0
+        for at in range(begin, end, span):
+            own = (place, (at, min(at + span, end)))
+            if level + 1 == len(pairs):
+                yield [own]
+            else:
+                for inner in self._bounds(first, last, level + 1):
+                    yield [own, *inner]
+
+    def _fewest(self) -> int:
         """Of how many passes of the outermost loop there must be a multiple at a time."""
         nest = self._kernel.nests[0]
         return LANES if isinstance(nest, Nest) and vectorized(nest) == 0 else 1
-
-    def _some(self, indent: int, first: str, last: str) -> Iterator[tuple[int, str]]:
-        """Lines that make passes of the outermost loop."""
-        text, least = self._text, self._text.bind(min, "min")
-        for level, (span, length) in enumerate(
-            zip(self._spans, _passes(self._kernel), strict=False)
-        ):
-            at, begin, end = bounds_of(level) if level else 0, "0", str(length)
-            if not level:
-                begin, end = first, last
-            yield indent, f"for at{level} in {text.bind(range, 'range')}({begin}, {end}, {span}):"
-            indent += 1
-            yield indent, f"n[{at}] = at{level}"
-            yield indent, f"n[{at + 1}] = {least}(at{level} + {span}, {end})"
-        yield indent, self.code("n")
-        yield indent, "poll()"
-
-
-def _called(
-    call: str, operands: Sequence[str], others: Sequence[str], bind: Callable[..., str]
-) -> str:
-    """Code of a call: once more with copies, if an operand is not in row-major order."""
-    in_order, refused = bind(_in_order, "in_order"), bind(_refused, "refused")
-    copied = [f"{in_order}({operand})" for operand in operands]
-    first, second = (f"{call}({', '.join([*each, *others])})" for each in (operands, copied))
-    return f"{first} or {second} or {refused}()"
 
 
 def _passes(kernel: Kernel) -> Sequence[int]:
@@ -301,25 +312,14 @@ def tables(kernel: Kernel, bounded: int = 1) -> tuple[Array, Array]:
     return np.array(integers, np.int64), np.array(kernel.numbers or (0.0,), np.float64)
 
 
-def _memory(buffer: Buffer, text: Text, *, zeroed: bool = False) -> str:
-    """Code that makes room for a result or a temporary."""
-    dtype = text.bind(dtype_of(buffer.char), dtype_of(buffer.char).name)
+def _memory(buffer: Buffer, *, zeroed: bool = False) -> Callable[[], Array]:
+    """Makes room for a result or a temporary."""
+    dtype = dtype_of(buffer.char)
     if zeroed:
-        return f"{text.bind(np.zeros, 'zeros')}({buffer.shape}, {dtype})"
-    if nbytes(buffer) >= POOLED_BYTES:
-        return f"{text.bind(POOL.empty, 'allocated')}({buffer.shape}, {dtype})"
-    return f"{text.bind(np.empty, 'empty')}({buffer.shape}, {dtype})"
+        return partial(np.zeros, buffer.shape, dtype)
+    empty = POOL.empty if nbytes(buffer) >= POOLED_BYTES else np.empty
+    return partial(empty, buffer.shape, dtype)
 
 
-def _in_order(x: Any) -> Any:
-    """An array itself, in row-major order, each element at a place that its size divides."""
-    return np.require(x, requirements=("C", "A", "E"))
-
-
-def _leave() -> None:
-    """An index is out of range: NumPy computes everything once more, and says of which."""
-    raise ValueError("index out of range")
-
-
-def _refused() -> None:
-    raise InternalError("machine code refused an array in row-major order")
+def _at(array: Any, element: int | None) -> Any:
+    return array if element is None else array[element]

@@ -1,26 +1,18 @@
 """Executables that wait for machine code, and the thread that has it compiled.
 
-Tenants take turns, and of one's executables the one goes first that has spent most on NumPy.  What
-fails, as for want of memory, is tried again later.
+Tenants take turns, and of one's executables the one goes first that has spent most on NumPy.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Protocol, TypeAlias
-from weakref import WeakKeyDictionary, ref
+from typing import Protocol
+from weakref import ref
 
 from gradwire_engine.backends.llvm.compiler import Postponed
 
 logger = logging.getLogger("gradwire")
-
-#: Seconds after a failure until it is tried again.
-_RETRIES: Sequence[float] = (20, 120, 720)
-#: Calls a function after so many seconds.
-Later: TypeAlias = Callable[[float, Callable[[], None]], None]
 
 
 class Waiting(Protocol):
@@ -44,18 +36,10 @@ class Waiting(Protocol):
         ...
 
 
-def _later(seconds: float, function: Callable[[], None]) -> None:
-    timer = threading.Timer(seconds, function)
-    timer.daemon = True
-    timer.start()
-
-
 class Compilations:
     """Has compiled what is still there when its turn comes."""
 
-    def __init__(self, later: Later = _later) -> None:
-        self._later = later
-        self._failures: WeakKeyDictionary[Waiting, int] = WeakKeyDictionary()
+    def __init__(self) -> None:
         #: By tenants, in the order of their turns.
         self._waiting: dict[str, list[ref[Waiting]]] = {}
         #: Tenants who have compiled as much as they may for now.
@@ -81,22 +65,8 @@ class Compilations:
                 self._hold(executable.whose, postponed.seconds)
                 self.put(executable)
             except Exception:
-                logger.exception("a kernel could not be compiled; NumPy goes on computing it")
-                self._retry(executable)
+                logger.exception("a kernel could not be compiled; NumPy goes on for now")
             del executable
-
-    def _retry(self, executable: Waiting) -> None:
-        """Have one compiled later, if it is still there, unless that has failed too often."""
-        failures = self._failures.get(executable, 0)
-        if failures < len(_RETRIES):
-            self._failures[executable] = failures + 1
-            alive = ref(executable)
-
-            def again() -> None:
-                if (executable := alive()) is not None:
-                    self.put(executable)
-
-            self._later(_RETRIES[failures], again)
 
     def _next(self) -> Waiting:
         """Wait for the tenant whose turn it is; what of its executables goes first."""
@@ -114,7 +84,9 @@ class Compilations:
     def _hold(self, whose: str, seconds: float) -> None:
         with self._changed:
             self._held.add(whose)
-        self._later(seconds, partial(self._release, whose))
+        timer = threading.Timer(seconds, self._release, [whose])
+        timer.daemon = True
+        timer.start()
 
     def _release(self, whose: str) -> None:
         with self._changed:

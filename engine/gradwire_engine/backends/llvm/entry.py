@@ -2,7 +2,8 @@
 
 It goes by the table of integers that it is bound to, an array: the address of the code, the number
 of flags, the bytes of scratch memory, the numbers of pointers and of results, where in the table
-results begin, and whether other threads run meanwhile. Then for each pointer its kind and a value,
+results begin, whether other threads run meanwhile, and the function that is called instead where an
+argument is refused. Then for each pointer its kind and a value,
 and for each result how many axes it has (-1: it is a scalar), its dtype's number, the address of
 its lengths or its place in scratch memory, the address of its dtype, how many real numbers it has,
 and how they are looked at.
@@ -15,15 +16,15 @@ import numpy as np
 from gradwire_engine.backends.layout import NUMBERS, PLAIN, array_api
 
 #: Integers at the beginning of the table, for each pointer, and for each result.
-HEAD, PER_POINTER, PER_RESULT = 7, 2, 6
+HEAD, PER_POINTER, PER_RESULT = 8, 2, 6
 #: Kinds of pointers: to what an argument holds, into scratch memory, to a result, an address.
 ARGUMENT, SCRATCH, RESULT, ADDRESS = range(4)
 #: Checks of elements, by their dtype.
 CHECKS = {"d": 1, "f": 2}
 
 _TEXT = """
-declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare ptr @PyTuple_New(i64)
 declare ptr @PyFloat_FromDouble(double)
 declare ptr @PyErr_NoMemory()
@@ -85,9 +86,10 @@ found:
   %i.next = add i64 %i, 1
   br label %operands
 refused:
-  %false = inttoptr i64 {false} to ptr
-  call void @Py_IncRef(ptr %false)
-  ret ptr %false
+  %instead.at = getelementptr i64, ptr %table, i64 7
+  %instead = load ptr, ptr %instead.at
+  %other = call ptr @PyObject_Vectorcall(ptr %instead, ptr %args, i64 %count, ptr null)
+  ret ptr %other
 
 reserve:
   %scratch = call ptr @PyMem_RawMalloc(i64 %bytes)
@@ -335,7 +337,6 @@ def text() -> str:
         numbers="\n    ".join(f"i64 {id(kind)}, label %found" for kind in NUMBERS),
         values="[ %value, %operand ], " * len(NUMBERS),
         plain=PLAIN,
-        false=id(False),
         new_array=array_api("PyArray_New"),
         new_scalar=array_api("PyArray_Scalar"),
         head=HEAD,

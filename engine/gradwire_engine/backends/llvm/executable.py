@@ -1,25 +1,33 @@
-"""A tape ready to replay whose kernels become machine code while it is replayed by NumPy."""
+"""A tape ready to replay whose kernels become machine code while NumPy replays it."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+from typing import Any, NamedTuple
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.base import Executable, Listing
+from gradwire_engine.backends.base import Executable, Listing, Replayed
+from gradwire_engine.backends.llvm.calls import Left
 from gradwire_engine.backends.llvm.compilations import COMPILATIONS
-from gradwire_engine.backends.llvm.compiler import Code, Compile, Library, Source, compile_here
+from gradwire_engine.backends.llvm.compiler import (
+    Code,
+    Compile,
+    Library,
+    Postponed,
+    Source,
+    compile_here,
+)
 from gradwire_engine.backends.llvm.groups import Kernels, calling, kernels_of
 from gradwire_engine.backends.llvm.kernels import NativeKernel
 from gradwire_engine.backends.llvm.rules import RULES
-from gradwire_engine.backends.numpy.backend import NumpyBackend
-from gradwire_engine.backends.numpy.executable import NumpyExecutable
-from gradwire_engine.backends.numpy.loops import Functions
-from gradwire_engine.backends.numpy.lower import lower
 from gradwire_engine.backends.plan import plan
 from gradwire_engine.backends.reference.backend import COSTS, EXACT_IDENTITIES
-from gradwire_engine.backends.tiers import Replay
+from gradwire_engine.backends.walk.backend import NumpyBackend
+from gradwire_engine.backends.walk.executable import WalkExecutable, replayed
+from gradwire_engine.backends.walk.loops import Loops
+from gradwire_engine.backends.walk.walk import Walk
 from gradwire_engine.kernels.apart import why_alone, why_apart
 from gradwire_engine.ops import constants
 from gradwire_engine.ops.constants import Item
@@ -33,27 +41,38 @@ _CODE_BYTES_PER_INSTRUCTION = 1000
 #: Most instructions of a tape that is looked through for kernels, and most text that is compiled
 #: for it: an instruction takes some 300 bytes.
 _MOST_INSTRUCTIONS, _MOST_TEXT_BYTES = 20_000, 8 << 20
+#: What kernels raise, and NumPy in another order than the tape's.
+_FAILURES = Left, ArithmeticError, ValueError, LookupError
+#: The replay at which machine code is asked for: most programs come once. Where compiling failed,
+#: it is asked for again after so many times as many.
+_ASKING, _AGAIN = 2, 8
 
 
-class NativeExecutable(NumpyExecutable):
-    """Generates Python at the second replay, and has its kernels compiled in the background."""
+class NativeExecutable(WalkExecutable):
+    """Calls kernels in place of stretches of the walk, once they are compiled in the background."""
+
+    #: The walk that calls kernels.
+    calling: Walk | None = None
 
     def __init__(
         self,
         tape: Tape,
         poll: Poll,
-        loops: Functions,
+        loops: Loops,
         threads: int,
         compile_texts: Compile | None,
         library: Library,
     ) -> None:
-        super().__init__(tape, poll, loops, threads=threads)
+        super().__init__(tape, poll, loops)
         self._library = library
+        self._threads = threads
         self._compile = compile_texts or compile_here
         self._waits = compile_texts is None
-        self._asked = False
-        #: The number of NumPy's replays while machine code was awaited, and the code that has come.
+        #: The replays so far, until machine code is there or known not to come.
         self._replays = 0
+        self._is_awaiting = True
+        self._ask_at: float = _ASKING
+        #: The code that has come, and whether any will.
         self._compiled: _Compiled | None = None
         self._is_settled = False
 
@@ -67,45 +86,36 @@ class NativeExecutable(NumpyExecutable):
         """Seconds that NumPy has spent while machine code was awaited, as predicted."""
         return self._replays * self.seconds
 
-    def generate(self, poll: Poll, *, careful: bool = False) -> Replay:
-        """Straight-line Python, which machine code may replace."""
-        if not careful:
-            self._ask(poll)
-            if self.generated is not None:
-                return self.generated
-        function = super().generate(poll, careful=careful)
-        # machine code may have come meanwhile, in another thread
-        return function if careful or self.generated is None else self.generated
+    def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
+        """Compute the outputs; where kernels fail, once more in the order of the tape.
+
+        So what is decided comes before what then fails.
+        """
+        if self._is_awaiting:
+            self._advance(poll)
+        if self.calling is None:
+            return super().replay(inputs, poll)
+        try:
+            return replayed(self.calling, inputs, poll)
+        except _FAILURES:
+            return super().replay(inputs, poll)
 
     def listing(self, poll: Poll) -> Listing:
-        """The Python, and that which calls machine code where it waits for this."""
-        if self._waits:
-            self._ask(poll)
+        """The steps, kernels among them where machine code is waited for."""
+        if self._waits and self._is_awaiting:
+            self._advance(poll)
         return super().listing(poll)._replace(apart=_apart(self.replayed.instructions, poll))
 
-    def _ask(self, poll: Poll) -> None:
-        """Have kernels compiled, once."""
-        if self._asked:
-            return
-        self._asked = True
+    def _advance(self, poll: Poll) -> None:
+        """Ask for machine code, or take what has come."""
+        self._replays += 1
         if self._waits:
             self.compile_kernels(poll)
-            self._take(poll)
-        else:
-            self.better = self._await
+        elif self._replays >= self._ask_at:
+            self._ask_at = inf
             COMPILATIONS.put(self)
-
-    def _await(self, poll: Poll) -> None:
-        """Take machine code if it has come, at the beginning of a replay."""
-        self._replays += 1
         if self._is_settled:
             self._take(poll)
-        else:
-            self.better = self._await
-
-    def _next(self, poll: Poll) -> Replay:
-        self.walked = self.walked or self._waits
-        return super()._next(poll)
 
     def compile_kernels(self, poll: Poll = unhurried) -> None:
         """Compile what machine code does sooner than NumPy, if there is any.
@@ -116,13 +126,22 @@ class NativeExecutable(NumpyExecutable):
             kernels = kernels_of(self.tape, poll)
             sources = [source for kernel in kernels for source in kernel.sources]
             if sources and sum([len(source.text) for source in sources]) <= _MOST_TEXT_BYTES:
-                compiled = self._library.compiled(sources, self._compile)
-                self._compiled = _Compiled(kernels, sources, compiled)
+                self._compiled = _Compiled(kernels, sources, self._codes(sources))
         self._is_settled = True
 
+    def _codes(self, sources: Sequence[Source]) -> Mapping[bytes, Code | bytes]:
+        try:
+            return self._library.compiled(sources, self._compile)
+        except Postponed:
+            raise
+        except Exception:
+            self._ask_at = _AGAIN * self._replays
+            raise
+
     def _take(self, poll: Poll) -> None:
-        """Load what was compiled, if anything was, when little memory is in use."""
-        compiled = self._compiled
+        """Load what was compiled, if anything was, unless another thread does."""
+        self._is_awaiting = False
+        compiled, self._compiled = self._compiled, None
         if compiled is None:
             return
         try:
@@ -130,13 +149,19 @@ class NativeExecutable(NumpyExecutable):
         except Exception:
             logger.exception("machine code could not be loaded; NumPy goes on computing it")
             return
-        for kernel in compiled.kernels:
+        try:
+            self._load(compiled.kernels, codes, poll)
+        except Exception:  # the deadline of this replay has passed: the next one takes it
+            self._compiled, self._is_awaiting = compiled, True
+            raise
+
+    def _load(self, kernels: Kernels, codes: Iterator[Code], poll: Poll) -> None:
+        for kernel in kernels:
             kernel.load([next(codes) for _ in kernel.sources], self._threads)
-        tape = calling(self.tape, compiled.kernels, poll)
-        replayed = tape, plan(tape, poll)
-        generated = lower(*replayed, poll, self._loops, quick=True)
-        self._replayed, self.generated = replayed, generated
-        self._compiled = None
+        tape = calling(self.tape, kernels, poll)
+        planned = tape, plan(tape, poll)
+        walk = self._walk(*planned, poll)
+        self._replayed, self.calling = planned, walk
 
     @property
     def nbytes(self) -> int:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from gradwire_engine.backends.base import FusedGroup, Line
-from gradwire_engine.backends.llvm.calls import Given, Whole, in_pieces, nbytes
+from gradwire_engine.backends.base import FusedGroup
+from gradwire_engine.backends.llvm.calls import Given, in_pieces, nbytes, whole
 from gradwire_engine.backends.llvm.compiler import Code, Source
 from gradwire_engine.backends.llvm.passing import Passing
 from gradwire_engine.backends.llvm.printer import Printer
 from gradwire_engine.backends.llvm.spans import STEPS_BETWEEN_POLLS, spans_of
-from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
-from gradwire_engine.backends.numpy.contraction import lowered
 from gradwire_engine.backends.reference.loops import stack_check
+from gradwire_engine.backends.walk.buffers import POOLED_BYTES
+from gradwire_engine.backends.walk.contraction import lowered
 from gradwire_engine.kernels.build import KernelBuilder
 from gradwire_engine.kernels.form import COMPLEX, FLOATS, HALVES, Kernel
 from gradwire_engine.kernels.partition import Part
@@ -59,6 +59,7 @@ class NativeKernel(FusedGroup):
         self._passing = self._counted(made, form)
         #: Whether it takes so long that one has to look at the deadline meanwhile.
         self._is_long = form.steps > STEPS_BETWEEN_POLLS or self._passing is not None
+        self.polls = self._is_long
         self.form = form._replace(local=0) if self._is_long else form
         checked = [*builder.checked]
         if not self._is_long:  # what a call makes it looks through
@@ -71,8 +72,6 @@ class NativeKernel(FusedGroup):
         ]
         pieces = self.form.apart(STEPS_BETWEEN_POLLS) if self._is_long else [self.form]
         self._pieces = [_Piece.of(piece) for piece in pieces]
-        #: The call, where there is nothing else.
-        self._call: Whole | None = None
 
     def __str__(self) -> str:
         return f"native[{len(self.slots)} instructions]"
@@ -99,44 +98,27 @@ class NativeKernel(FusedGroup):
         if self._is_long:
             pairs = zip(self._pieces, codes, strict=True)
             pieces = [(piece.kernel, piece.spans, code) for piece, code in pairs]
-            text = in_pieces(self.form, self._given, pieces, self._shapes, self._passing, threads)
+            own = self.form, self._given, pieces, self._shapes, self._passing
+            self.function = in_pieces(*own, threads)
         else:
-            call = Whole(self.form, codes[0], self._given, self._shapes, self.checked)
-            text = call.text()
-            if not call.allocated and self._given.is_plain:
-                self._call = call
-        self._lines, self._passes = text.lines, text.function("native")
+            self.function = whole(self.form, codes[0], self._given, self._shapes, self.checked)
 
     def _counted(self, made: Sequence[Instruction], form: Kernel) -> Passing | None:
         """The count of passes, of a loop that reports how many it made."""
         op, args, _, _ = made[self.slots[0]]
         if not isinstance(op, Loop) or passes_of(made, self.slots[0]) is not None:
             return None
-        total = ""
+        total = operand = None
         if op.counted:
             count = made[args[0]].op
             if isinstance(count, Constant):
-                total = str(count.value)
+                total = int(count.value)
             else:
-                total = f"b{self.operands.index(args[0])}"
+                operand = self.operands.index(args[0])
         ops = [made[slot].op for slot in self.results]
         numbers = [each.index for each in ops if isinstance(each, Item)]
         trips = form.results[numbers.index(op.trip_count)] if op.trip_count in numbers else None
-        return Passing(total, stack_check(op), trips)
-
-    def called(self, operands: Sequence[str], bind: Callable[..., str]) -> str:
-        """The call itself, where there is nothing beside it."""
-        return self._call.code(operands, bind) if self._call else super().called(operands, bind)
-
-    @property
-    def passes(self) -> Callable[..., tuple[Any, ...]]:
-        """Python that calls them."""
-        return self._passes
-
-    @property
-    def lines(self) -> Sequence[Line]:
-        """The same as text."""
-        return self._lines
+        return Passing(total, operand, stack_check(op), trips)
 
 
 class _Piece(NamedTuple):

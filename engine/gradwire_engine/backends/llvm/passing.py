@@ -1,15 +1,14 @@
-"""The Python that makes passes whose number is known when they are made, some at a time."""
+"""Makes passes whose number is known when they are made, some at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradwire_engine.answer import Array
+from gradwire_engine.answer import Array, Poll
 from gradwire_engine.backends.llvm.spans import STEPS_BETWEEN_POLLS
-from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.kernels.form import Kernel, Place, Repeat, dtype_of
 from gradwire_engine.tape import Shape
 
@@ -17,58 +16,62 @@ from gradwire_engine.tape import Shape
 _FEW_PASSES, _MOST_PASSES = 1024, 1 << 62
 
 
-class Call(Protocol):
-    """The call of a kernel, by the name of its table of integers."""
-
-    integers: Array
-
-    def code(self, table: str) -> str:
-        """Code of it."""
-
-
 class Passing(NamedTuple):
-    """Passes that are counted as they are made, some at a time: ``total`` is code for the most.
+    """Passes that are counted as they are made, some at a time.
 
-    Before more are made, ``check`` looks at what they keep. ``trips`` is where their number goes.
+    The most are ``total``, or in the operand of this number. Before more are made, ``check`` looks
+    at what they keep. ``trips`` is where their number goes.
     """
 
-    total: str
+    total: int | None
+    operand: int | None
     check: Callable[[int], None]
     trips: Place | None
 
-    def lines(self, kernel: Kernel, call: Call, text: Text) -> Iterator[tuple[int, str]]:
-        """Lines that make passes until they end, with room for what is kept."""
+    def make(
+        self,
+        kernel: Kernel,
+        integers: Array,
+        call: Callable[[Array], None],
+        poll: Poll,
+        arrays: list[Any],
+    ) -> None:
+        """Make passes until they end, with room in ``arrays`` for what is kept."""
         (repeat,) = kernel.nests
         assert isinstance(repeat, Repeat)
+        assert repeat.status is not None
         rows = max(STEPS_BETWEEN_POLLS // max(repeat.pass_steps, 1), 1)
-        status = f"b{repeat.status}"
+        status = arrays[repeat.status]
         stacks = [number for number, buffer in enumerate(kernel.buffers) if buffer.grows]
-        whole, least = text.bind(int, "int"), text.bind(min, "min")
-        check, room = text.bind(self.check, "check"), text.bind(_room, "room")
-        yield 1, f"total = {whole}({self.total or _MOST_PASSES})"
-        if self.total:
-            yield 1, f"{check}(total)"
-        yield 1, f"most = {'total' if self.total else min(rows, _FEW_PASSES)}"
+        total = self.total if self.operand is None else int(arrays[self.operand])
+        if total is None:
+            total, most = _MOST_PASSES, min(rows, _FEW_PASSES)
+        else:
+            self.check(total)
+            most = total
         for number in stacks:
-            shape, char = kernel.buffers[number].shape[1:], kernel.buffers[number].char
-            dtype = text.bind(dtype_of(char), dtype_of(char).name)
-            yield 1, f"b{number} = {room}(None, most, {shape}, {dtype})"
-        yield 1, f"n = {text.bind(call.integers)}.copy(); n[2] = total; at = 0"
-        yield 1, "while at < total:"
-        yield 2, f"n[0] = at; at = {least}(at + {rows}, most); n[1] = at"
-        yield 2, call.code("n")
-        yield 2, "poll()"
-        yield 2, f"if {status}[0]: break"
-        yield 2, f"{check}(at)"
-        yield 2, f"if at == most: most = {least}(2 * most, total)"
+            buffer = kernel.buffers[number]
+            arrays[number] = _room(None, most, buffer.shape[1:], dtype_of(buffer.char))
+        bounds, at = integers.copy(), 0
+        bounds[2] = total
+        while at < total:
+            bounds[0], at = at, min(at + rows, most)
+            bounds[1] = at
+            call(bounds)
+            poll()
+            if status[0]:
+                break
+            self.check(at)
+            if at == most:
+                most = min(2 * most, total)
+            for number in stacks:
+                if len(arrays[number]) < most:
+                    arrays[number] = _room(arrays[number], most)
+        at = int(status[1]) if status[0] else at
         for number in stacks:
-            yield 2, f"if len(b{number}) < most: b{number} = {room}(b{number}, most)"
-        text.bind(len, "len")
-        yield 1, f"at = {whole}({status}[1]) if {status}[0] else at"
-        for number in stacks:
-            yield 1, f"b{number} = b{number}[:at]"
+            arrays[number] = arrays[number][:at]
         if self.trips is not None:
-            yield 1, f"b{self.trips.buffer}[{self.trips.element}] = at"
+            arrays[self.trips.buffer][self.trips.element] = at
 
 
 def _room(stack: Any, items: int, shape: Shape = (), dtype: Any = None) -> Any:

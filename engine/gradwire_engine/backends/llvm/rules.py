@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
-from gradwire_engine.backends.numpy.rules import RULES as FOR_NUMPY
+from gradwire_engine.backends.walk.rules import RULES as FOR_NUMPY
 from gradwire_engine.kernels.form import FLOATS
 from gradwire_engine.kernels.matrices import is_small
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
@@ -24,7 +24,6 @@ from gradwire_engine.ops.patterns import Span
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply
 from gradwire_engine.ops.pointwise.comparison import NotEqual
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin
 from gradwire_engine.ops.reductions.normalized import Shift
 from gradwire_engine.ops.reductions.reductions import Max, Sum
 from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
@@ -32,7 +31,7 @@ from gradwire_engine.ops.signals.convolution import Convolve, ConvolveWithin
 from gradwire_engine.optimize.expressions import Expression, Rule, Settled, ValueTable, constant
 
 #: Operations that kernels compute sooner than what rules for NumPy make of them.
-_OWN = Sin, Cos, Hypot, Sum, LinearRecurrence
+_OWN = Sum, LinearRecurrence
 #: Most columns of a matrix that kernels add up one by one.
 _MOST_COLUMNS = 16
 #: Most views that are looked through for them.

@@ -2,9 +2,9 @@
 
 What Python calls is itself machine code, with the interface that CPython's functions in C have
 (METH_FASTCALL). It takes the address of an array's elements, of a scalar that of its value, none of
-``None``, and refuses arrays whose elements do not lie one after the other. It makes the results,
-and memory for what is computed on the way. Sources: CPython, Common Object Structures; NumPy,
-Python Types and C-Structures (PyArrayObject, its fields and flags), Array API.
+``None``. Arrays whose elements do not lie one after the other are copied before. It makes the
+results, and memory for what is computed on the way. Sources: CPython, Common Object Structures;
+NumPy, Python Types and C-Structures (PyArrayObject, its fields and flags), Array API.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
+from weakref import ref
 
 import numpy as np
 
 from gradwire_engine.answer import Array
 from gradwire_engine.backends.llvm import entry
 from gradwire_engine.backends.llvm.compiler import Code, load_text
+from gradwire_engine.errors import InternalError
 from gradwire_engine.kernels.form import dtype_of, real_char
 from gradwire_engine.tape import Shape
 
@@ -62,13 +64,14 @@ class Frame(NamedTuple):
     """The arguments of machine code: its pointers, results to be made, and scratch memory.
 
     That begins with so many ``flags``, which begin with 0 and end with NaN where their result
-    is not finite.
+    is not finite. The first ``operands`` of the arguments are only read.
     """
 
     pointers: Sequence[Pointer]
     results: Sequence[Made] = ()
     scratch_bytes: int = 0
     flags: int = 0
+    operands: int = 0
 
 
 _FASTCALL = 0x0080
@@ -108,28 +111,53 @@ class _Table(np.ndarray[Any, Any]):
 def callable_of(code: Code, frame: Frame, *, releases: bool = False) -> Callable[..., Any]:
     """A function of arrays and scalars that calls machine code with their addresses.
 
-    It returns a tuple: the results, and a number that is finite if all are that it looked at. It
-    returns False, and calls nothing, where an array is not in row-major order. One that
-    ``releases`` lets other threads run meanwhile.
+    It returns a tuple: the results, and a number that is finite if all are that it looked at.
+    Operands that are arrays, and not in row-major order, are copied; nothing else of another layout
+    is taken. One that ``releases`` lets other threads run meanwhile.
     """
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = (
         ctypes.py_object,
         [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p],
     )
-    integers, kept = _rows(code, frame, releases=releases)
+    copying = _Copying(frame.operands)
+    integers, kept = _rows(code, frame, copying, releases=releases)
     table = np.array(integers, np.int64).view(_Table)
     table.code, table.method, table.kept = code, _method(), kept
     made: Callable[..., Any] = new(ctypes.addressof(table.method), table, None)
+    copying.of = ref(made)
     return made
 
 
-def _rows(code: Code, frame: Frame, *, releases: bool) -> tuple[list[int], list[Any]]:
+class _Copying:
+    """Calls the same function once more, with copies of the operands that it refuses."""
+
+    of: ref[Callable[..., Any]]
+
+    def __init__(self, operands: int) -> None:
+        self._operands = operands
+
+    def __call__(self, *given: Any) -> Any:
+        """Call it with arrays in row-major order, each element at a place that its size divides."""
+        called, operands = self.of(), given[: self._operands]
+        copies = [
+            np.require(x, requirements=("C", "A", "E")) if isinstance(x, np.ndarray) else x
+            for x in operands
+        ]
+        if called is None or all(x is copy for x, copy in zip(operands, copies, strict=True)):
+            raise InternalError("machine code refused an array in row-major order")
+        return called(*copies, *given[self._operands :])
+
+
+def _rows(
+    code: Code, frame: Frame, copying: _Copying, *, releases: bool
+) -> tuple[list[int], list[Any]]:
     """The integers of a table, and the objects whose addresses are among them."""
     length, made = len(frame.pointers), len(frame.results)
     rows = entry.HEAD + entry.PER_POINTER * length
     found = [code.address, frame.flags, frame.scratch_bytes, length, made, rows, releases]
-    kept: list[Any] = []
+    found.append(id(copying))
+    kept: list[Any] = [copying]
     for pointer in frame.pointers:
         if isinstance(pointer, np.ndarray):
             kept.append(pointer)

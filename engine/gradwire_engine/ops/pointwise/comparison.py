@@ -78,7 +78,6 @@ class LogicalAnd(Comparison):
 
     ufunc = "logical_and"
     scalar = "{0} and {1}"
-    scalar_dtypes = "?"
 
 
 @register("logical_or")
@@ -87,7 +86,6 @@ class LogicalOr(Comparison):
 
     ufunc = "logical_or"
     scalar = "{0} or {1}"
-    scalar_dtypes = "?"
 
 
 @register("logical_xor")
@@ -96,7 +94,6 @@ class LogicalXor(Comparison):
 
     ufunc = "logical_xor"
     scalar = "{0} != {1}"
-    scalar_dtypes = "?"
 
 
 @register("logical_not")
@@ -105,7 +102,6 @@ class LogicalNot(Question):
 
     ufunc = "logical_not"
     scalar = "not {0}"
-    scalar_dtypes = "?"
 
 
 @register("isnan")
@@ -139,7 +135,6 @@ class BitwiseAnd(BinaryBits):
     template = "{0} & {1}"
     advice = _PARENTHESES
     ufunc = "bitwise_and"
-    scalar_dtypes = "?"
 
 
 @register("bitwise_or")
@@ -149,7 +144,6 @@ class BitwiseOr(BinaryBits):
     template = "{0} | {1}"
     advice = _PARENTHESES
     ufunc = "bitwise_or"
-    scalar_dtypes = "?"
 
 
 @register("bitwise_xor")
@@ -159,7 +153,6 @@ class BitwiseXor(BinaryBits):
     template = "{0} ^ {1}"
     advice = "a power is written x**2"
     ufunc = "bitwise_xor"
-    scalar_dtypes = "?"
 
 
 @register("invert", "bitwise_not", "bitwise_invert")
@@ -169,7 +162,6 @@ class Invert(Unary):
     template = "~{0}"
     ufunc = "invert"
     scalar = "not {0}"
-    scalar_dtypes = "?"
     kinds = "biu"
     differentiable = False
 

@@ -39,7 +39,6 @@ class Where(Elementwise):
     rounds = False
     ufunc = "where"
     scalar = "{1} if {0} else {2}"
-    scalar_dtypes = "d?"
 
     @classmethod
     def record(cls, b: Builder, condition: Any, x: Any = None, y: Any = None) -> Any:

@@ -15,7 +15,7 @@ import pytest
 from gradwire_engine import Engine
 from gradwire_engine.answer import Leaf, Limits, Query
 from gradwire_engine.backends.cupy.host import is_capturable
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.errors import EngineError
 
 pytest.importorskip("llvmlite")

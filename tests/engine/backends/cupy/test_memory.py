@@ -16,7 +16,7 @@ from gradwire_engine import Engine
 from gradwire_engine.answer import Leaf, Query
 from gradwire_engine.backends.cupy import device, executable, segments
 from gradwire_engine.backends.devices import GpuLost, OutOfGpuMemory
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 
 pytest.importorskip("llvmlite")
 

@@ -15,7 +15,7 @@ from gradwire_engine.answer import Leaf, Query
 from gradwire_engine.backends.cupy import segments
 from gradwire_engine.backends.cupy.executable import CupyExecutable
 from gradwire_engine.backends.devices import OutOfGpuMemory
-from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.ops.constants import Input
 from gradwire_engine.ops.promotion import BFLOAT16
 from gradwire_engine.tape import ArrayType, Instruction, Tape

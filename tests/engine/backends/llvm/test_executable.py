@@ -1,14 +1,11 @@
-"""Machine code that replaces generated Python: when, with which answers, and when not."""
+"""Machine code that replaces steps of a walk: when, with which answers, and when not."""
 
 from __future__ import annotations
 
-import gc
 import logging
-import queue
 import threading
 import time
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
@@ -22,12 +19,12 @@ from tests.effort import examples
 pytest.importorskip("llvmlite")
 
 from gradwire_engine.backends.base import FusedGroup
-from gradwire_engine.backends.llvm.compilations import Compilations
 from gradwire_engine.backends.llvm.compiler import Library, Source, compile_here, load_text
 from gradwire_engine.backends.llvm.executable import (
     NativeBackend,
     NativeExecutable,
 )
+from gradwire_engine.backends.walk.loops import Loops
 from gradwire_engine.ops.base import PRIMITIVES
 
 from tests.engine.conftest import Asker
@@ -39,7 +36,7 @@ TEXT = "sum(tanh(v) * exp(-v * v) + sin(v)) + max(v * v)"
 
 
 def arriving(run: Any, inputs: Any) -> None:
-    """Replay until machine code has taken the place of Python."""
+    """Replay until machine code has taken the place of NumPy."""
     while not any(i.op.name == "native" for i in run.replayed.instructions):
         time.sleep(0.005)
         run.replay(inputs, go_on)
@@ -75,9 +72,7 @@ def test_machine_code_comes_after_the_second_replay(by_native):
     answers = [flat(call.replay(go_on))]
     run = call.entry.paths[0].executable
     assert isinstance(run, NativeExecutable)
-    assert run.walked
     answers.append(flat(call.replay(go_on)))
-    assert run.generated is not None
     arriving(run, [np.linspace(-1, 1, 21)])
     answers += [flat(call.replay(go_on)) for _ in range(3)]
     for answer in answers[1:]:
@@ -141,7 +136,7 @@ def broken(_texts: Any, _whose: str) -> Any:
 def test_a_kernel_that_cannot_be_compiled_leaves_numpy(caplog):
     w = Writer()
     tape = w.tape(apply("tanh", apply("exp", w.input(np.ones(25)))))
-    run = NativeExecutable(tape, go_on, WeakKeyDictionary(), 1, broken, Library())
+    run = NativeExecutable(tape, go_on, Loops(), 1, broken, Library())
     with caplog.at_level(logging.ERROR, "gradwire"):
         answers = [run.replay(w.inputs, go_on).outputs[0] for _ in range(2)]
         until(lambda: caplog.records)
@@ -152,62 +147,23 @@ def test_a_kernel_that_cannot_be_compiled_leaves_numpy(caplog):
         np.testing.assert_array_equal(answer, np.tanh(np.exp(np.ones(25))))
 
 
-class Failing:
-    """Waits for machine code that cannot be made the first times."""
+def test_what_could_not_be_compiled_is_tried_again(caplog):
+    w = Writer()
+    tape = w.tape(apply("sinh", apply("exp", w.input(np.ones(27)))))
+    failures = [MemoryError()]
 
-    whose = ""
-    spent = 0.0
+    def compile_texts(texts: Any, whose: str) -> Any:
+        if failures:
+            raise failures.pop()
+        return compile_here(texts, whose)
 
-    def __init__(self, failures: int) -> None:
-        self.left = failures
-        self.tries = 0
-        self.tried = threading.Semaphore(0)
-
-    def compile_kernels(self) -> None:
-        self.tries += 1
-        self.left -= 1
-        self.tried.release()
-        if self.left >= 0:
-            raise MemoryError
-
-
-@pytest.mark.parametrize(("failures", "tries"), [(0, 1), (1, 2), (3, 4), (9, 4)])
-def test_what_fails_is_compiled_again_later_and_not_for_ever(failures, tries):
-    delayed: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    compilations = Compilations(lambda seconds, function: delayed.put((seconds, function)))
-    waiting, last, waits = Failing(failures), Failing(0), []
-    compilations.put(waiting)
-    for _ in range(tries - 1):
-        seconds, function = delayed.get()
-        waits.append(seconds)
-        function()
-    for _ in range(tries):
-        waiting.tried.acquire()
-    compilations.put(last)  # whose turn comes when that of the first is over
-    last.tried.acquire()
-    assert waiting.tries == tries
-    assert delayed.empty()
-    assert waits == sorted({*waits})
-
-
-def test_what_is_gone_is_not_compiled_again(monkeypatch):
-    delayed: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    compilations = Compilations(lambda seconds, function: delayed.put(function))
-    # Pytest keeps log records, whose tracebacks lead to what failed.
-    monkeypatch.setattr(logging.getLogger("gradwire"), "disabled", True)
-    waiting, next_one, last = Failing(1), Failing(0), Failing(0)
-    tried = waiting.tried
-    compilations.put(waiting)
-    function = delayed.get()
-    compilations.put(next_one)
-    next_one.tried.acquire()  # the thread is done with the first
-    del waiting
-    gc.collect()
-    function()
-    compilations.put(last)
-    last.tried.acquire()
-    assert tried.acquire(blocking=False)
-    assert not tried.acquire(blocking=False)
+    run = NativeExecutable(tape, go_on, Loops(), 1, compile_texts, Library())
+    for _ in range(2):
+        run.replay(w.inputs, go_on)
+    until(lambda: caplog.records)
+    arriving(run, w.inputs)
+    (z,) = run.replay(w.inputs, go_on).outputs
+    np.testing.assert_allclose(z, np.sinh(np.e), rtol=1e-14)
 
 
 def test_after_a_failure_others_are_compiled():
@@ -230,7 +186,7 @@ def test_equal_texts_are_compiled_once_for_those_who_share_a_library():
     assert other.load(sources, other.compiled(sources))[0] is not one
 
 
-def test_what_leaves_python_in_a_kernels_tape_is_computed_with_care(at_once):
+def test_what_ieee_arithmetic_answers_beside_kernels_is_answered(at_once):
     text = "x = sum(v)\ny = 1 / x\nsum(tanh(v) * y + exp(v))"
     for v in (np.ones(5), np.array([1.0, -1.0, 0.5, -0.5, 0.0])):
         found = flat(asked(at_once, text, {"v": v}).replay(go_on))

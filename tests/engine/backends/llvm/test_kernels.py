@@ -19,7 +19,7 @@ pytest.importorskip("llvmlite")
 
 from gradwire_engine.backends.llvm.executable import NativeBackend
 from gradwire_engine.backends.llvm.spans import STEPS_BETWEEN_POLLS
-from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
+from gradwire_engine.backends.walk.buffers import POOLED_BYTES
 from gradwire_engine.ops.reductions.reductions import Max, Sum
 
 from tests.engine.kernels.tapes import (

@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from gradwire_engine.backends.numpy import buffers
+from gradwire_engine.backends.walk import buffers
 from gradwire_engine.shared_budget import SharedBudget
 
 FLOAT = np.dtype(float)
@@ -95,7 +95,6 @@ def test_all_threads_together_keep_no_more_than_they_may(pool, budget):
             array = pool.empty((1 << 13 + i % 3,), FLOAT)
             array[:] = number
             held = [*held[-3:], array]
-            pool.give(str(i % 5), pool.take(str(i % 5), [((1 << 10,), FLOAT)]))
             wrong.extend([x for x in held if (x != number).any()])
             with budget.lock:
                 most.append(budget.taken)
@@ -111,7 +110,6 @@ def test_all_threads_together_keep_no_more_than_they_may(pool, budget):
 
 
 def test_what_a_thread_kept_goes_with_it(pool, budget):
-    in_thread(lambda: pool.give("key", pool.take("key", [((1 << 14,), FLOAT)])))
     in_thread(lambda: [pool.empty((1 << 14,), FLOAT) for _ in range(4)])
     pool.empty((1 << 13,), FLOAT)
     assert budget.taken == sum(block.nbytes for block in pool._memory.order) > 0
@@ -119,7 +117,7 @@ def test_what_a_thread_kept_goes_with_it(pool, budget):
 
 def test_what_is_forgotten_is_not_counted(pool, budget):
     pool.empty((1 << 14,), FLOAT)
-    pool.give("key", pool.take("key", [((1 << 12,), FLOAT)]))
+    pool.empty((1 << 13,), FLOAT)
     taken = budget.taken
     pool.forget()
     pool.empty((1 << 14,), FLOAT)
@@ -128,7 +126,6 @@ def test_what_is_forgotten_is_not_counted(pool, budget):
 
 def test_a_smaller_budget_is_kept_to_at_once(pool, budget):
     first, *_ = arrays = [pool.empty((1 << 14,), FLOAT) for _ in range(7)]
-    pool.give("key", pool.take("key", [((1 << 10,), FLOAT)]))
     first[:] = 1
     budget.resize(1 << 19)
     assert 1 << 18 < budget.taken <= 1 << 19
@@ -136,18 +133,3 @@ def test_a_smaller_budget_is_kept_to_at_once(pool, budget):
     budget.resize(0)
     assert not budget.taken
     assert (first == 1).all()
-
-
-def test_sets_are_taken_once_until_they_are_given_back(pool, budget):
-    kinds = [((100, 3), FLOAT), ((100,), np.dtype("?")), ((0, 3), FLOAT)]
-    first = pool.take("key", kinds)
-    second = pool.take("key", kinds)
-    assert [(x.shape, x.dtype) for x in first] == kinds
-    assert not {place(x) for x in first[:2]} & {place(x) for x in second[:2]}
-    pool.give("key", first)
-    assert pool.take("key", kinds) is first
-    for i in range(100):
-        pool.give(str(i), pool.take(str(i), kinds))
-    kept = pool._memory.sets.values()
-    assert len(kept) == buffers._MOST_SETS
-    assert sum(x.nbytes for arrays in kept for x in arrays) == budget.taken

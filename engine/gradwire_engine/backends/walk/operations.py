@@ -15,36 +15,11 @@ from gradwire_engine.ops.elementwise import Elementwise
 from gradwire_engine.ops.reductions.reductions import Reduction
 from gradwire_engine.tape import ArrayType, DType, Shape, Type
 
-#: Cosines nearer to 0 have lost too many digits: 1/32 keeps the relative error within 2e-14.
-_NEAR_ZERO = 1 / 32
 #: Up to this exponent products are within 2e-15 of a power.
 MOST_FACTORS = 16
 _INT32 = np.dtype("int32")
 #: Longer vectors of ones are made each time: they take less than what they multiply.
 _KEPT_ONES = 4096
-
-
-@register("hypot_by_squares", public=False)
-class HypotBySquares(Elementwise):
-    """Length of the hypotenuse of ``x`` and ``y``, given ``z = sqrt(x² + y²)``.
-
-    Where a square may have overflowed or lost digits, it is NumPy's own.
-    """
-
-    kinds = "f"
-    flops_per_element = 4
-    differentiable = False
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Few are far from 1."""
-        *sides, squares = operands
-        z = squares.copy()
-        limits = xp.finfo(z.dtype)
-        least, most = math.sqrt(limits.tiny) / limits.eps, math.sqrt(limits.max) / 2
-        far = xp.logical_not((z > least) & (z < most)).nonzero()
-        if far[0].size:
-            z[far] = xp.hypot(*[xp.broadcast_to(side, z.shape)[far] for side in sides])
-        return z
 
 
 @register("power_by_products", public=False)
@@ -69,30 +44,6 @@ class PowerByProducts(Elementwise):
             left //= 2
             factor = factor * factor if left else factor
         return xp.reciprocal(z) if n < 0 else xp.positive(z)
-
-
-@register("cosine_by_sine", public=False)
-class CosineBySine(Elementwise):
-    """Cosine of ``x``, of ``t = tan(x / 2)`` and ``s = sin x``: ``z = 1 - t s``.
-
-    That is ``1 - 2 sin²(x / 2)``, which loses digits near 0, where the cosine itself is taken.
-    Source: DLMF 4.21.27, 4.21.28.
-    """
-
-    kinds = "f"
-    flops_per_element = 3
-    differentiable = False
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """A product and a difference, and few cosines."""
-        x, t, s = operands
-        if not x.ndim:
-            return xp.cos(x)
-        z = xp.multiply(t, s)
-        xp.subtract(1, z, z)
-        near = ((z < _NEAR_ZERO) & (z > -_NEAR_ZERO)).nonzero()
-        z[near] = xp.cos(x[near])
-        return z
 
 
 @register("sum_by_product", public=False)

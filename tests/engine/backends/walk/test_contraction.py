@@ -1,15 +1,15 @@
 """NumPy contracts arrays of any labels, and gives what einsum gives."""
 
-from typing import Any
-
 import gradwire_engine.ops  # noqa: F401  (fills the registry)
 import numpy as np
 import pytest
-from gradwire_engine.backends.numpy import contraction
-from gradwire_engine.backends.numpy.emit import INLINED, function
+from gradwire_engine.backends.walk import contraction, steps
+from gradwire_engine.backends.walk.executable import WalkExecutable
+from gradwire_engine.backends.walk.functions import function
 from gradwire_engine.check import check
+from gradwire_engine.ops.constants import Input
 from gradwire_engine.ops.linalg.contraction import Contract, contract
-from gradwire_engine.tape import ArrayType
+from gradwire_engine.tape import ArrayType, Instruction, Tape
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,33 +44,20 @@ def test_every_lowering_is_einsum(drawn, dtype, many, large, seed):
     if dtype == "complex128":
         values = [x + 1j * rng.integers(-3, 4, size=x.shape) for x in values]
     expected = np.einsum(op.subscripts, *values)
-    bound: dict[str, Any] = {}
-
-    def bind(value: Any, name: str) -> str:
-        bound[name] = value
-        return name
-
     with pytest.MonkeyPatch.context() as patch:  # arrays count as large, or as small
         patch.setattr(contraction, "_MANY", many)
         patch.setattr(contraction, "_LARGE", large)
         contraction.lowered.cache_clear()
         found = function(op)(*values)
-        code = INLINED[Contract](op, bind, *[ArrayType(x.dtype, x.shape) for x in values])
-        inlined = eval(code.format("x", "y"), bound | dict(zip("xy", values, strict=True)))
+        kinds = [ArrayType(x.dtype, x.shape) for x in values]
+        inputs = [Instruction(Input(i), (), kind, 0) for i, kind in enumerate(kinds)]
+        tape = Tape((*inputs, Instruction(op, (0, 1), op.infer(*kinds), 0)), (0, 1), (2,))
+        patch.setattr(steps, "POOLED_BYTES", 1)
+        ((into,), _, _) = WalkExecutable(tape).replay(values, lambda: None)
     contraction.lowered.cache_clear()
-    for value in (found, inlined):
+    for value in (found, into):
         np.testing.assert_array_equal(value, expected)
         assert np.asarray(value).dtype == expected.dtype
-    how = contraction.lowered(op, *[x.shape for x in values], values[0].dtype.kind)
-    if how.writes:
-        text = how.text(bind, "into").format("x", "y")
-        for written in (False, True):
-            into = np.empty_like(expected)
-            if written:
-                eval(text, bound | {"x": values[0], "y": values[1], "into": into})
-            else:
-                how(values[0], values[1], into)
-            np.testing.assert_array_equal(into, expected)
 
 
 @given(contractions(), st.sampled_from(["float64", "complex128"]), st.integers(0, 2**32 - 1))

@@ -11,10 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gradwire_engine.backends.numpy.operations import (
+from gradwire_engine.backends.walk.operations import (
     MOST_FACTORS,
-    CosineBySine,
-    HypotBySquares,
     PowerByProducts,
     RecurrenceByRows,
     RowNumbers,
@@ -24,7 +22,6 @@ from gradwire_engine.backends.numpy.operations import (
     SumByProduct,
     SumRows,
 )
-from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
@@ -43,14 +40,12 @@ from gradwire_engine.ops.pointwise.arithmetic import (
     Negative,
     Power,
     Reciprocal,
-    Sqrt,
     Subtract,
 )
 from gradwire_engine.ops.pointwise.comparison import IsNan, LogicalOr, NotEqual
 from gradwire_engine.ops.pointwise.exponential import Exp, Exp2, Log, Log1p, LogAddExp, XLogY
 from gradwire_engine.ops.pointwise.pairs import FMax
 from gradwire_engine.ops.pointwise.selection import Maximum, Where
-from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin, Tan
 from gradwire_engine.ops.reductions.normalized import Softmax
 from gradwire_engine.ops.reductions.reductions import Max, Sum
 from gradwire_engine.ops.sequences.cumulative import CumProd, LinearRecurrence
@@ -59,8 +54,6 @@ from gradwire_engine.optimize.structure import diagonal_of
 
 #: Fewest elements for which several quick calls take less time than a slow one.
 _FEWEST_QUICK = 128
-#: The same of sines, for which six quick calls take less time than a slow one.
-_FEWEST_ANGLES = 2048
 #: The same of what a kernel does in one call.
 _FEWEST_BY_PARTS = 2048
 #: The same of powers.
@@ -71,22 +64,6 @@ _NANOSECONDS_OF_BANDS = 6
 _FEWEST_ADDED, _FEWEST_WIDE = 1024, 2
 #: The same of rows to be summed, and their length: sums of longer ones stay as near as NumPy's.
 _MANY_ROWS, _MOST_IN_TURN = 256, 1024
-
-
-def _by_half_angle(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """``sin x = 2 t / (1 + t²)`` with ``t = tan(x / 2)``, if that takes less time.
-
-    It is within 4 units in the last place: an error of ``t`` counts by ``cos x``.
-    Source: DLMF 4.21.27.
-    """
-    (x,) = args
-    dtype = values.dtype(x)
-    if "tan" not in NUMPY.quick or dtype != np.float64 or values.size(x) < _FEWEST_ANGLES:
-        return None
-    half, one, two = (constant(number, dtype) for number in (0.5, 1, 2))
-    t: Expression = (Tan(), [(Multiply(), [x, half])])
-    s = (Multiply(), [two, (Divide(), [t, (Add(), [(Multiply(), [t, t]), one])])])
-    return s if isinstance(op, Sin) else (CosineBySine(), [x, t, s])
 
 
 def _by_squaring(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
@@ -152,16 +129,6 @@ def _power(x: int, n: int) -> Expression:
     root = _power(x, n // 2)
     square = (Multiply(), [root, root])
     return (Multiply(), [square, x]) if n % 2 else square
-
-
-def _hypot(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """``sqrt(x² + y²)``, where that neither overflows nor underflows."""
-    dtype, size = values.dtype(args[0]), max(map(values.size, args))
-    if dtype.char not in "fd" or size < _FEWEST_QUICK:
-        return None
-    squares: list[Expression] = [(Multiply(), [side, side]) for side in args]
-    length: Expression = (Sqrt(), [(Add(), squares)])
-    return HypotBySquares(), [*args, length]
 
 
 def _log_add_exp(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
@@ -287,14 +254,11 @@ RULES: Mapping[type[Op], Rule] = {
     Solve: _divided,
     LinearRecurrence: _few_rows,
     ScatterAdd: _planned,
-    Hypot: _hypot,
     LogAddExp: _log_add_exp,
     Softplus: _softplus,
     Sigmoid: _sigmoid,
     Softmax: _softmax,
     XLogY: _x_log_y,
-    Sin: _by_half_angle,
-    Cos: _by_half_angle,
     Power: _by_squaring,
     CumProd: _repeated_factor,
     Sum: _sum,

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
+from operator import attrgetter, methodcaller
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradwire_engine.backends.numpy.emit import FUNCTIONS, INLINED, Bind
+from gradwire_engine.backends.walk.functions import FUNCTIONS
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.tape import ArrayType, Shape
+from gradwire_engine.tape import Shape
 
 #: Along shorter rows, of which there are many, einsum is quicker than a call of BLAS for each.
 _LONG, _MANY = 32, 2048
@@ -47,47 +48,65 @@ class Lowering(NamedTuple):
         """Whether the result may be computed in given memory."""
         return self.function in ("dot", "matmul") and not self.result
 
-    def __call__(self, x: Any, y: Any, out: Any = None) -> Any:
-        """Contract two arrays, into ``out`` if it is given."""
-        x, y = _seen(x, self.left), _seen(y, self.right)
-        if self.swapped:
-            x, y = y, x
-        if isinstance(self.function, tuple):
-            return np.add.reduce(x * y, self.function)
-        if "->" in self.function:
-            return np.einsum(self.function, x, y)
-        if out is not None:
-            return getattr(np, self.function)(x, y, out=out)
-        z = x.dot(y) if self.function == "dot" else getattr(np, self.function)(x, y)
-        return _seen(z, self.result)
+    def bound(self) -> Callable[[Any, Any], Any]:
+        """The function of two arrays."""
+        left, right, result = map(_viewed, (self.left, self.right, self.result))
+        product, swapped = _product(self.function), self.swapped
+        if not (left or right or result or swapped):
+            return product
 
-    def text(self, bind: Bind, out: str = "") -> str:
-        """The same as code."""
-        x, y = _text("{0}", self.left), _text("{1}", self.right)
-        if self.swapped:
-            x, y = y, x
-        if isinstance(self.function, tuple):
-            return f"{bind(np.add.reduce, 'add_up')}({x} * {y}, {self.function})"
-        if "->" in self.function:
-            return f"{bind(np.einsum, 'einsum')}({self.function!r}, {x}, {y})"
-        if out:
-            return f"{bind(getattr(np, self.function), self.function)}({x}, {y}, out={out})"
-        if self.function == "dot":
-            return _text(f"{x}.dot({y})", self.result)
-        return _text(f"{bind(getattr(np, self.function), self.function)}({x}, {y})", self.result)
+        def contract(x: Any, y: Any) -> Any:
+            if left is not None:
+                x = left(x)
+            if right is not None:
+                y = right(y)
+            z = product(y, x) if swapped else product(x, y)
+            return z if result is None else result(z)
 
+        return contract
 
-def _seen(x: Any, steps: _Steps) -> Any:
-    for method, given in steps:
-        x = getattr(x, method)(given)
-    return x
+    def writing(self) -> Callable[[Any, Any, Any], Any]:
+        """The same of one that ``writes``, given the array that the result is put in, too."""
+        left, right = _viewed(self.left), _viewed(self.right)
+        product, swapped = getattr(np, self.function), self.swapped  # type: ignore[arg-type]
+
+        def contract(x: Any, y: Any, out: Any) -> Any:
+            x, y = left(x) if left else x, right(y) if right else y
+            return product(y, x, out) if swapped else product(x, y, out)
+
+        return contract
 
 
-def _text(x: str, steps: _Steps) -> str:
-    for method, given in steps:
-        turned = method == "transpose" and given == (*reversed(range(len(given))),)
-        x += ".T" if turned else f".{method}({given})"
-    return x
+def _viewed(steps: _Steps) -> Callable[[Any], Any] | None:
+    """The function that sees an array by these steps, if there are any."""
+    made: list[Callable[[Any], Any]] = [
+        attrgetter("T") if _is_turned(step) else methodcaller(*step) for step in steps
+    ]
+    return reduce(_after, made) if made else None
+
+
+def _after(first: Callable[[Any], Any], then: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: then(first(x))
+
+
+def _is_turned(step: tuple[str, tuple[int, ...]]) -> bool:
+    method, given = step
+    return method == "transpose" and given == (*reversed(range(len(given))),)
+
+
+def _product(how: str | tuple[int, ...]) -> Callable[[Any, Any], Any]:
+    """NumPy's function of what the operands are seen as."""
+    if isinstance(how, tuple):
+        return lambda x, y: np.add.reduce(x * y, how)
+    if "->" in how:
+        return partial(np.einsum, how)
+    found: Callable[[Any, Any], Any] = _dot if how == "dot" else getattr(np, how)
+    return found
+
+
+def _dot(x: Any, y: Any) -> Any:
+    """The array's own method, which does not look for other types of arrays first."""
+    return x.dot(y)
 
 
 @lru_cache(maxsize=4096)
@@ -205,12 +224,6 @@ def _size(labels: str, lengths: _Lengths) -> int:
 @FUNCTIONS.of(Contract)
 def _(op: Contract) -> Callable[..., Any]:
     def contract(x: Any, y: Any) -> Any:
-        return lowered(op, x.shape, y.shape, x.dtype.kind)(x, y)
+        return lowered(op, x.shape, y.shape, x.dtype.kind).bound()(x, y)
 
     return contract
-
-
-@INLINED.of(Contract)
-def _(op: Contract, bind: Bind, *types: ArrayType) -> str:
-    x, y = types
-    return lowered(op, x.shape, y.shape, x.dtype.kind).text(bind)

@@ -3,8 +3,7 @@
 The kernel zeroes every page that it gives a process anew; for an array of a million numbers this
 takes as long as several operations on it. A thread's pool keeps the memory of large arrays. It is
 free again when nothing but the pool refers to it: arrays of an answer too, as soon as the answer
-has been sent and forgotten. What blocks are computed in never leaves a function, so it is taken and
-given back.
+has been sent and forgotten.
 
 The pools of all threads share a budget, which is counted only where memory is made or dropped:
 reusing what is there takes no lock.
@@ -27,17 +26,17 @@ from gradwire_engine.tape import DType, Shape
 POOLED_BYTES = 1 << 16
 #: Most memory that the pools of all threads keep, unless it is set.
 _MOST_BYTES = 1 << 27
-#: Most blocks of one size, all of which are looked at, and most sets of buffers.
-_MOST_ALIKE, _MOST_SETS = 32, 16
+#: Most blocks of one size, all of which are looked at.
+_MOST_ALIKE = 32
 #: Vector instructions want their operands aligned to a line of the cache.
 _LINE = 64
 
 
 class _Memory(BudgetShare):
-    """The contents of one thread's pool: blocks that it reuses, and sets of buffers.
+    """The contents of one thread's pool: blocks that it reuses.
 
     Its own thread reads it without the lock, while others may drop what is oldest: so a list of
-    blocks is replaced, not changed, and what else is read is taken out in one step.
+    blocks is replaced, not changed.
     """
 
     def __init__(self, budget: SharedBudget) -> None:
@@ -45,19 +44,12 @@ class _Memory(BudgetShare):
         #: The blocks by size, and all of them in the order in which they were allocated.
         self.blocks: dict[int, list[Array]] = {}
         self.order: list[Array] = []
-        #: Sets of buffers by their keys, and how much each takes, though it may be in use now.
-        self.sets: dict[str, list[Array]] = {}
-        self.set_bytes: dict[str, int] = {}
 
     def __len__(self) -> int:
-        return len(self.order) + len(self.set_bytes)
+        return len(self.order)
 
     def drop_oldest(self) -> int:
-        """Forget a block, whether it is in use or not; if there is none, a set."""
-        if not self.order:
-            key = next(iter(self.set_bytes))
-            self.sets.pop(key, None)
-            return self.set_bytes.pop(key)
+        """Forget a block, whether it is in use or not."""
         oldest = self.order.pop(0)
         others = self.blocks[oldest.nbytes]
         self.blocks[oldest.nbytes] = [other for other in others if other is not oldest]
@@ -71,17 +63,6 @@ class _Memory(BudgetShare):
             self.order.append(block)
             self.take(size)
         return block
-
-    def add_set(self, key: str, arrays: list[Array]) -> None:
-        """One more set, instead of the first where there are too many."""
-        with self.budget.lock:
-            if len(self.set_bytes) == _MOST_SETS:
-                first = next(iter(self.set_bytes))
-                self.sets.pop(first, None)
-                self.take(-self.set_bytes.pop(first))
-            self.sets[key] = arrays
-            self.set_bytes[key] = nbytes = sum([array.nbytes for array in arrays])
-            self.take(nbytes)
 
 
 class Pool(threading.local):
@@ -111,23 +92,6 @@ class Pool(threading.local):
                 return np.empty(shape, dtype)
             block = memory.add_block(size)
         return block[:nbytes].view(dtype).reshape(shape)
-
-    def take(self, key: str, kinds: Sequence[tuple[Shape, DType]]) -> list[Array]:
-        """Arrays of these kinds, which ``key`` stands for, to be given back."""
-        found = self._memory.sets.pop(key, None)
-        if found is not None:
-            return found
-        sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in kinds]
-        arrays = [_aligned(max(size, 1))[:size] for size in sizes]
-        pairs = zip(arrays, kinds, strict=True)
-        return [array.view(dtype).reshape(shape) for array, (shape, dtype) in pairs]
-
-    def give(self, key: str, arrays: list[Array]) -> None:
-        """Keep what was taken."""
-        if key in self._memory.set_bytes:
-            self._memory.sets[key] = arrays
-        else:
-            self._memory.add_set(key, arrays)
 
 
 def _aligned(nbytes: int) -> Array:

@@ -1,1 +1,0 @@
-"""Replay with NumPy and SciPy."""

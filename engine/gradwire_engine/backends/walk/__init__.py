@@ -1,0 +1,1 @@
+"""NumPy and BLAS, called one after the other: the backend that runs everywhere."""
