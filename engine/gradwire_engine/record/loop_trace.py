@@ -15,6 +15,7 @@ from gradwire_engine.ops.regions import MOST_PATHS, Region, planned, region
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried
 from gradwire_engine.record.integers import MOST_RUN, Integers
+from gradwire_engine.record.scope import Scope
 from gradwire_engine.record.segments import in_segments, whole
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
@@ -51,8 +52,11 @@ class LoopTrace:
         self.first = first
         self.written = written
         self.left = None if passes.length is None else passes.length - first
+        #: What functions that passes call bind elsewhere: carries that ``passes`` do not know.
+        self.outer: dict[str, tuple[Scope, str]] = {}
+        self.scope = Scope()
         self.start: dict[str, Any] = rebuild(passes.carry(), carried)
-        self.restore = passes.save()
+        self.rebound, self.saved = len(r.rebound), passes.save()
         self.origin = r.b.origin
         #: The arrays of whose rows passes take one, and the paths through the body.
         self.arrays: list[Var] = []
@@ -63,6 +67,29 @@ class LoopTrace:
         self.asked: set[tuple[int, int]] = set()
         #: Whether the paths have to be recorded once more, for what was found meanwhile.
         self.again = False
+
+    def restore(self) -> None:
+        """Go back to where passes begin."""
+        self.r.undo(self.rebound)
+        self.saved()
+
+    def _carry(self) -> dict[str, Any]:
+        found = {key: scope.names[name] for key, (scope, name) in self.outer.items()}
+        return self.passes.carry() | found
+
+    def _put(self, carry: dict[str, Any]) -> None:
+        self.passes.put({key: x for key, x in carry.items() if key[:1] != "%"})
+        for key, (scope, name) in self.outer.items():
+            self.r.rebind(name, carry[key], scope)
+
+    def _learn(self) -> None:
+        """Carry what was bound elsewhere, too, from the next try on."""
+        for scope, name, before in self.r.rebound[self.rebound :]:
+            known = (scope, name) in self.outer.values() or self.passes.owns(scope, name)
+            if scope.age < self.scope.age and not known:
+                key = f"%{len(self.outer)}"
+                self.outer[key], self.again = (scope, name), True
+                self.start[key] = rebuild(before, carried)
 
     def settle(self) -> None:
         """Record the body until its carries keep their types."""
@@ -111,7 +138,7 @@ class LoopTrace:
         results = iter(finals)
         after = rebuild(self.start, lambda x: next(results) if isinstance(x, Carry) else x)
         returned, code = after.pop(_RETURNED, None), after.pop(_ENDING, None)
-        self.passes.put(after)
+        self._put(after)
         self.passes.ended(early=self.left is None or endings != {"on"})
         if self.left is not None:
             endings = endings | {"over"}
@@ -174,13 +201,16 @@ class LoopTrace:
         """Record the body once, with the decisions that the region forces."""
         following = iter(opened.carries)
         before = rebuild(self.start, lambda x: next(following) if isinstance(x, Carry) else x)
-        self.passes.put({k: v for k, v in before.items() if k not in (_ENDING, _RETURNED)})
+        self._put(before)
         number = self.r.operation("add", opened.number, self.first) if self.first else opened.number
         try:
             ending, value = self.passes.turn(number, opened.items)
+            self._learn()
+            if self.again:
+                return _TracedPath(None, ending)
             if ending == "over":
                 return _TracedPath(opened.trace(opened.carries, ends=True, counted=False), ending)
-            after = before | self.passes.carry()
+            after = before | self._carry()
             if ending == "return":
                 after[_RETURNED] = value
             if _ENDING in before:

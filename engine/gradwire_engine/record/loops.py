@@ -22,6 +22,7 @@ from gradwire_engine.record.loop_trace import MOST_EXPLORED, LoopTrace, stacked
 if TYPE_CHECKING:
     from gradwire_engine.program import Block
     from gradwire_engine.record.recorder import Recorder
+    from gradwire_engine.record.scope import Scope
 
 #: Passes by themselves, after which a loop whose types do not settle is recorded pass by pass.
 _MOST_PEELED = 3
@@ -75,6 +76,10 @@ class Iterations(ABC):
     def put(self, carry: dict[str, Any]) -> None:
         """Go on with this carry."""
 
+    def owns(self, scope: Scope, name: str) -> bool:
+        """True if what is bound to a name is in the carry."""
+        return False
+
     def save(self) -> Callable[[], None]:
         """A function that restores the present state."""
         return partial(self.put, self.carry())
@@ -105,7 +110,7 @@ def run(r: Recorder, passes: Iterations) -> tuple[str, Any]:
         records = not passes.counts or len(r.b.vars) > start
         if peeled < _MOST_PEELED and records and not last:
             peeled += 1
-            restore, warned = passes.save(), len(r.warnings)
+            restore, warned, rebound = passes.save(), len(r.warnings), len(r.rebound)
             r.b.origin = origin
             try:
                 trace = LoopTrace(r, passes, number, written)
@@ -116,6 +121,7 @@ def run(r: Recorder, passes: Iterations) -> tuple[str, Any]:
             except (MustUnroll, EngineError):
                 peeled = _MOST_PEELED
                 r.singly.update(tried)
+            r.undo(rebound)
             restore()
             del r.warnings[warned:]
             if peeled == _MOST_PEELED:

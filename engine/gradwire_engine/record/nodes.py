@@ -95,7 +95,7 @@ def _method(r: Recorder, node: Node, results: list[Any]) -> Any:
         owner = r.nodes[node.args[0]]
         if owner.kind != "load":
             raise BadArgument("defvjp is of a function that has a name")
-        return r.scope.rebind(owner.value, define_vjp(target, *args))
+        return r.rebind(owner.value, define_vjp(target, *args))
     return methods.method(r, target, name, *_given(r, args, keywords))
 
 
@@ -104,7 +104,7 @@ def _append(r: Recorder, owner: Node, items: list[Any], args: Sequence[Any]) -> 
     if owner.kind != "load" or len(args) != 1:
         raise BadArgument("append takes one value, to a list that has a name")
     r.check_length(items)
-    r.scope.rebind(owner.value, [*items, args[0]])
+    r.rebind(owner.value, [*items, args[0]])
 
 
 def _attribute(r: Recorder, node: Node, results: list[Any]) -> Any:
@@ -222,7 +222,7 @@ def _setitem(r: Recorder, node: Node, results: list[Any]) -> None:
     if isinstance(old, Var) and r.state.is_at(old, r.globals, node.value):
         r.assign(old, new)
     else:
-        r.scope.rebind(node.value, new)
+        r.rebind(node.value, new)
 
 
 def _return(r: Recorder, node: Node, results: list[Any]) -> Signal:

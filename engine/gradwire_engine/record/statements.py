@@ -10,7 +10,7 @@ from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.program import Block, Target, flat_names, rebound_names, stored_names
 from gradwire_engine.record import sequences
 from gradwire_engine.record.loops import Iterations
-from gradwire_engine.record.scope import MISSING
+from gradwire_engine.record.scope import MISSING, Scope
 from gradwire_engine.record.sequences import Counter
 
 if TYPE_CHECKING:
@@ -50,7 +50,11 @@ class Statement(Iterations):
             if name in self._stored:
                 scope.names[name] = value
             else:
-                scope.rebind(name, value)
+                self.r.rebind(name, value)
+
+    def owns(self, scope: Scope, name: str) -> bool:
+        """True for names that the body binds, or of which it assigns elements."""
+        return name in self._stored | self._changed and self.r.scope.owner(name) is scope
 
     def save(self) -> Callable[[], None]:
         """Names that were not bound are so no more, either."""

@@ -1025,6 +1025,28 @@ def test_tapes_have_a_length_of_their_own_whatever_is_asked(kind):
     assert sizes[2] <= sizes[0] + 30  # where it pays, parts of each pass are computed at once
 
 
+ELSEWHERE = {
+    "elements": "def f(i):\n  out[i] = x * i + s\n  return x * i\n",
+    "twice": "def f(i):\n  out[i] = x * i\n  out[0] = out[0] + sum(out) * w\n  return out[i]\n",
+    "a table": "def f(i):\n  d['a'] = d['a'] * w + i\n  return d['a'] * x\n",
+    "in turn": "def g(i):\n  out[i] = out[i - 1] + x\n  return out[i]\n"
+    "def f(i):\n  return g(i) * w\n",
+    "where values say": "def f(i):\n  if s > 1:\n    out[i] = s * x\n  return x * i\n",
+    "in a loop": "def f(i):\n  for j in range(3):\n    out[j] = out[j] * w + x * i\n"
+    "  return out[2]\n",
+}
+
+
+@pytest.mark.parametrize("loop", ["for i in range(5):", "i = -1\nwhile i < 4:\n  i = i + 1"])
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_functions_that_passes_call_assign_elsewhere(singly, name, loop):
+    text = f"out, d, s = zeros(5), {{'a': x}}, 0.0\n{ELSEWHERE[name]}{loop}\n  s = s + f(i)\n"
+    text += "sum(out * arange(5)) + d['a'] + s"
+    got = numbers(call(text, Query("gradient"), x=0.9, w=1.3).replay(nothing))
+    singly()
+    same(got, numbers(call(text, Query("gradient"), x=0.9, w=1.3).replay(nothing)))
+
+
 def series(last: int, term: Callable[[int], float]) -> float:
     return sum(term(k) for k in range(1, last))
 
