@@ -183,6 +183,7 @@ def test_sums_of_what_loops_read_are_rounded_in_kernels(dtype):
 
 def test_what_a_loop_within_leaves_decides_and_is_read_after():
     text = """
+s, r, u = a * 1.0, 0.3, v * 1.0
 for i in range(20):
   for j in range(20):
     s, r = r, 0.8 * s + 0.1
