@@ -155,12 +155,9 @@ class LoopTrace:
         """The values that all passes wrote, stacked, with those recorded by themselves."""
         if self.beside is None:
             return None
-        r, parts = self.r, iter(written)
-        together = rebuild(self.beside, lambda _: next(parts))
-        if not self.written:
-            return together
-        before = iter(leaves(stacked(r, self.written)))
-        return rebuild(together, lambda x: r.operation("concatenate", [next(before), x]))
+        parts = iter(written)
+        made = rebuild(self.beside, lambda _: next(parts))
+        return self.passes.joined(self.written, made, self.left or 0)
 
     # Paths through the body
 

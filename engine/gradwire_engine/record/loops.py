@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import MustUnroll
+from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.carries import Unsettled
 from gradwire_engine.record.loop_trace import MOST_EXPLORED, LoopTrace, stacked
 
@@ -84,6 +85,17 @@ class Iterations(ABC):
         """A function that restores the present state."""
         return partial(self.put, self.carry())
 
+    def together(self, written: list[Any]) -> Any:
+        """What passes that were recorded by themselves wrote: stacked."""
+        return stacked(self.r, written)
+
+    def joined(self, written: list[Any], made: Any, count: int) -> Any:
+        """That, and the stacks ``made`` of what ``count`` other passes wrote after these."""
+        if not written:
+            return made
+        before = iter(leaves(stacked(self.r, written)))
+        return rebuild(made, lambda x: self.r.operation("concatenate", [next(before), x]))
+
     def count(self) -> None:  # noqa: B027 - most kinds know it, or never do
         """Find out how many passes there are where values decide it, to record each by itself."""
 
@@ -105,7 +117,7 @@ def run(r: Recorder, passes: Iterations) -> tuple[str, Any]:
         passes.count()
     for number in count():
         if number == passes.length or (number == 0 and not passes.begins()):
-            return "over", stacked(r, written)
+            return "over", passes.together(written)
         last = passes.length is not None and number + 1 == passes.length
         records = not passes.counts or len(r.b.vars) > start
         if peeled < _MOST_PEELED and records and not last:
@@ -127,10 +139,10 @@ def run(r: Recorder, passes: Iterations) -> tuple[str, Any]:
             if peeled == _MOST_PEELED:
                 passes.count()
                 if number == passes.length:
-                    return "over", stacked(r, written)
+                    return "over", passes.together(written)
         r.poll()
         ending, value = passes.turn(number, ())
         if ending != "on":
-            return ending, value if ending == "return" else stacked(r, written)
+            return ending, value if ending == "return" else passes.together(written)
         written.append(value)
     raise AssertionError

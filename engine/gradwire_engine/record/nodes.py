@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var
@@ -14,7 +14,7 @@ from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.loops import Iterations
 from gradwire_engine.record.scope import MISSING, Closure, Scope, Signal, Transformed
 from gradwire_engine.record.sequences import Counter
-from gradwire_engine.record.statements import For, While
+from gradwire_engine.record.statements import Comprehension, For, While
 from gradwire_engine.record.transformations import define_vjp
 
 if TYPE_CHECKING:
@@ -158,7 +158,11 @@ def _comprehension(r: Recorder, node: Node, results: list[Any]) -> list[Any]:
     outer, r.scope = r.scope, Scope(r.scope)
     made: list[Any] = []
     try:
-        for item in r.iterate(results[node.args[0]]):
+        items = r.iterate(results[node.args[0]])
+        if not conditions:
+            r.check_length(items)
+            return cast("list[Any]", loops.run(r, Comprehension(r, node.value, items, element))[1])
+        for item in items:
             r.poll()
             r.bind(node.value, item)
             if all(r.truth(r.value(condition)) for condition in conditions):

@@ -1025,6 +1025,53 @@ def test_tapes_have_a_length_of_their_own_whatever_is_asked(kind):
     assert sizes[2] <= sizes[0] + 30  # where it pays, parts of each pass are computed at once
 
 
+COMPREHENSIONS = {
+    "elements": "sum([sin(V[i, 0] * x) * w for i in range(5)])",
+    "pairs": "sum([p * sum(q) for p, q in [(sin(v @ v * x) * w, v) for v in V]])",
+    "a table": "sum(array([[V[i, j] * x + j for j in range(3)] for i in range(5)])**2) * w",
+    "branches": "sum([v[0]**2 * x if v[0] > 0 else v[1] * w for v in V])",
+    "conditions": "sum([v[0]**2 * x for i, v in enumerate(V) if i % 2]) * w",
+    "parts": "y = [V[i, 0] * x for i in range(5)]\nsum(y[1:4]) + y[-1] * w + len(y + [w])",
+    "what they are made of": "sum([grad(x * w * w, p) for p in [p for p in [x, w, x]]])",
+    "one of them": "y = [sin(V[i, 0] * x) * w for i in range(5)]\ngrad(sum(y) * y[1], y[3])",
+    "all of them": "y = [sin(V[i, 0] * x) * w for i in range(5)]\nsum(grad(sum(stack(y)**2), y))",
+    "of themselves": "y = [V[i, 0] * x for i in range(3)]\nfor k in range(4):\n"
+    "  y = [sin(t) + w for t in y]\nsum(y)",
+    "known": "n = [2 * i for i in range(4)]\nsum(zeros(n[3]) + x * w)",
+    "functions": "sum([f(x) * w for f in [lambda t: t * k for k in [1.0, 2.0]]])",
+}
+
+
+@pytest.mark.parametrize("name", COMPREHENSIONS)
+def test_comprehensions_are_loops(singly, name):
+    values = {"x": 0.9, "w": 1.3, "V": V}
+    got = numbers(call(COMPREHENSIONS[name], Query("gradient"), **values).replay(nothing))
+    singly()
+    same(got, numbers(call(COMPREHENSIONS[name], Query("gradient"), **values).replay(nothing)))
+
+
+@pytest.mark.parametrize("source", ["y", "z"])
+def test_elements_of_comprehensions_are_sources(singly, source):
+    text = "y = [sin(V[i, 0] * x) * w for i in range(5)]\nz = sum(y) * y[1]\nz * w"
+    values, query = {"x": 0.9, "w": 1.3, "V": V}, Query("gradient", sources=[source])
+    got = numbers(call(text, query, **values).replay(nothing))
+    singly()
+    same(got, numbers(call(text, query, **values).replay(nothing)))
+
+
+def test_what_recurs_in_no_pass_is_computed_as_arrays():
+    for text in (
+        "sum([(V[i + 1, 0] - V[i, 0]**2 * x)**2 for i in range(4)])",
+        "s = 0.0\nfor i in range(4):\n  s = s + (V[i + 1, 0] - V[i, 0]**2 * x)**2\ns",
+        "s = zeros(3)\nfor j in range(5):\n  s = s + V[j] * x\nsum(s**2)",
+    ):
+        made = call(text, Query("gradient"), x=1.3, V=V)
+        made.compile(nothing)
+        assert not any(
+            isinstance(i.op, Loop) for i in made.entry.paths[0].executable.tape.instructions
+        )
+
+
 ELSEWHERE = {
     "elements": "def f(i):\n  out[i] = x * i + s\n  return x * i\n",
     "twice": "def f(i):\n  out[i] = x * i\n  out[0] = out[0] + sum(out) * w\n  return out[i]\n",
