@@ -13,8 +13,8 @@ from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.ops.regions import MOST_PATHS, Region, planned, region
 from gradwire_engine.record.calculus import leaves, rebuild
-from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried
-from gradwire_engine.record.integers import MOST_RUN, Integers
+from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried, described
+from gradwire_engine.record.integers import MOST_POWERS, MOST_RUN, Integers
 from gradwire_engine.record.scope import Scope
 from gradwire_engine.record.segments import in_segments, whole
 from gradwire_engine.tape import ArrayType
@@ -63,6 +63,8 @@ class LoopTrace:
         self.paths: list[_TracedPath] = []
         #: The values that passes write beside the carry, nested as they are.
         self.beside: Any = None
+        #: What a pass made of numbers that became arrays: it has to make the same of these.
+        self.narrow: Sequence[Any] | None = None
         #: Derivatives that paths took, as regions note them.
         self.asked: set[tuple[int, int]] = set()
         #: Whether the paths have to be recorded once more, for what was found meanwhile.
@@ -110,6 +112,8 @@ class LoopTrace:
         integers = Integers(self.b, traces, firsts)
         if integers.are_all and self.left is not None and self.left <= MOST_RUN:
             raise MustUnroll("passes compute nothing but integers that are known")
+        if integers.are_exponents and self.left is not None and self.left <= MOST_POWERS:
+            raise MustUnroll("powers are products where exponents are known")
         if integers.outgrow(self.passes.length):
             raise MustUnroll("an integer of a pass may have more than 64 bits")
 
@@ -129,7 +133,8 @@ class LoopTrace:
     def _first(self, carry: Carry) -> Var:
         if carry.first is None:
             return self.b.full(0, carry.kind)
-        return self.b.cast(self.b.array(carry.first), carry.kind.dtype)
+        first = self.b.cast(self.b.array(carry.first), carry.kind.dtype)
+        return self.b.broadcast(first, carry.kind.shape)
 
     def _after(
         self, finals: Sequence[Var], written: Sequence[Var], endings: set[str]
@@ -222,11 +227,15 @@ class LoopTrace:
         self, opened: Region, before: dict[str, Any], after: dict[str, Any], ending: str, value: Any
     ) -> _TracedPath:
         """The path with what it gives as carries of the types that they had before."""
-        fit = Fit(self.b)
+        fit = Fit(self.b, opened)
         start = {name: fit.fit(self.start[name], after[name]) for name in self.start}
         new = sorted(after.keys() - self.start.keys())
         start |= {name: rebuild(after[name], lambda x: carried(x, first=False)) for name in new}
         self.start, given = start, fit.given
+        if fit.widened:
+            self.narrow = described(self.b, opened)
+        elif self.narrow not in (None, described(self.b, opened)) and not (fit.again or new):
+            raise Unsettled  # of a number a pass makes something else
         if fit.again or new:
             self.again = True
             self.asked.clear()  # it has slots of carries, which will be others
@@ -250,24 +259,23 @@ class LoopTrace:
         if not self.asked:
             return
         firsts = [self._first_value(x) for x in leaves(self.start) if isinstance(x, Carry)]
-        joined = [b.instructions[array.slot] for array in self.arrays]
-        listed = {
-            item.slot: made.args
-            for item, made in zip(opened.items, joined, strict=True)
-            if isinstance(made.op, Stack)
-        }
+        pairs = zip(opened.items, self.arrays, strict=True)
+        rows = {item.slot: array.slot for item, array in pairs}
+        joined = {item: b.instructions[slot] for item, slot in rows.items()}
+        listed = {item: made.args for item, made in joined.items() if isinstance(made.op, Stack)}
         made_of = [ancestors(b.instructions, [new.slot]) for new in given]
         begun_of = [ancestors(b.instructions, [x.slot]) if x else set() for x in firsts]
         for source, reached in self.asked:
             target, own = stand_ins.get(reached), stand_ins.get(source)
             if target is None:  # an item of a stack, the number of the pass, or from outside
-                if reached < opened.start:
-                    behind = ancestors(b.instructions, [reached])
-                    old = None if own is None else firsts[own]
-                    if old and old.slot in behind:
-                        raise Unsettled  # only the first pass reads what its carry begins with
-                    if not behind.isdisjoint(listed.get(source, ())):
-                        raise MustUnroll("a derivative is in an item of a list")
+                behind = ancestors(b.instructions, [rows.get(reached, reached)])
+                old = None if own is None else firsts[own]
+                if old and old.slot in behind:
+                    raise Unsettled  # only the first pass reads what its carry begins with
+                if not behind.isdisjoint(listed.get(source, ())):
+                    raise MustUnroll("a derivative is in an item of a list")
+                if reached in rows and source in behind:
+                    raise MustUnroll("a derivative goes through rows")
                 continue
             on_the_way, pending = set[int](), [target]
             while pending:

@@ -985,6 +985,11 @@ LEFT = {
     "in items": "l = sin(x) * w + w**3\nt = 0.0\nfor p in [x, w, x]:\n  t = t + grad(l, p)**2\nt",
     "in pairs": "l = sin(x) * w + w**3\nt = 0.0\nfor p, q in zip([x, w], [w, x]):\n"
     "  t = t + grad(l, p) * q\nt",
+    "through rows": "a = stack([x, w, x * w])\nt = 0.0\nfor v in a:\n"
+    "  t = t + sum(grad(sum(a * v), a)**2)\nt",
+    "through rows of rows": "a = stack([x, w, x * w])\nt = 0.0\nfor v, u in zip(a * 2, a[::-1]):\n"
+    "  t = t + sum(grad(sum(a * v) * u, a)**2)\nt",
+    "through listed rows": "a = stack([x, w, x * w])\nsum(stack([grad(sum(a * v), a) for v in a])**2)",
     "at items": "t = 0.0\nfor p in [x, w, x * w]:\n  t = t + grad(p**3 * x, p)**2\nt",
     "in what it begins with": "l = x**3 * w\ny, s = x, 0.0\nfor i in range(4):\n"
     "  s = s + grad(l * y, y)\n  y = y - 0.1 * w\ns + y",
@@ -1070,6 +1075,36 @@ def test_what_recurs_in_no_pass_is_computed_as_arrays():
         assert not any(
             isinstance(i.op, Loop) for i in made.entry.paths[0].executable.tape.instructions
         )
+
+
+WIDENED = {
+    "a sum": "s = 0.0\nfor v in V:\n  s = s + v * x\nsum(s**2) * w",
+    "a start": "s = x\nfor v in V:\n  s = s * w + v\nsum(s**2)",
+    "two": "s, t = x, 1.0\nfor v in V:\n  s, t = t * v + s, s * w\nsum(s * t)",
+    "that is chosen": "s = x\nfor v in V:\n  s = where(s > 0.5, s * w, v)\nsum(s**2)",
+    "that is reduced": "s = x\nfor v in V:\n  s = v * w + sum(s)\nsum(s**2)",
+    "that decides": "s = x\nfor v in V:\n  if sum(s) > 1:\n    s = s - v\n"
+    "  s = s + v * w\nsum(s**2)",
+    "that is measured": "s = x\nfor v in V:\n  s = s + v * w + ndim(s)\nsum(s**2)",
+    "with a derivative": "s = x\nfor v in V:\n  s = s + grad(sum((s - v)**2), s) * w + v\nsum(s)",
+}
+
+
+@pytest.mark.parametrize("name", WIDENED)
+def test_numbers_become_arrays_in_the_first_pass(singly, name):
+    values = {"x": 0.9, "w": 1.3, "V": V}
+    got = numbers(call(WIDENED[name], Query("gradient"), **values).replay(nothing))
+    singly()
+    same(got, numbers(call(WIDENED[name], Query("gradient"), **values).replay(nothing)))
+
+
+def test_powers_of_the_number_of_a_pass_are_products():
+    text = "s = 0.0\nfor k in range(6):\n  s = s + x**k * V[k % 5, 0]\ns"
+    call(text, Query("gradient"), x=0.0, V=V).replay(nothing)
+    x, found = 1.3, call(text, Query("gradient"), x=1.3, V=V).replay(nothing)
+    np.testing.assert_allclose(found.value, sum(x**k * V[k % 5, 0] for k in range(6)), rtol=1e-14)
+    slope = sum(k * x ** (k - 1) * V[k % 5, 0] for k in range(6))
+    np.testing.assert_allclose(found.gradients["x"], slope, rtol=1e-13)
 
 
 ELSEWHERE = {
