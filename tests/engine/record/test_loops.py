@@ -989,7 +989,8 @@ LEFT = {
     "  t = t + sum(grad(sum(a * v), a)**2)\nt",
     "through rows of rows": "a = stack([x, w, x * w])\nt = 0.0\nfor v, u in zip(a * 2, a[::-1]):\n"
     "  t = t + sum(grad(sum(a * v) * u, a)**2)\nt",
-    "through listed rows": "a = stack([x, w, x * w])\nsum(stack([grad(sum(a * v), a) for v in a])**2)",
+    "through listed rows": "a = stack([x, w, x * w])\n"
+    "sum(stack([grad(sum(a * v), a) for v in a])**2)",
     "at items": "t = 0.0\nfor p in [x, w, x * w]:\n  t = t + grad(p**3 * x, p)**2\nt",
     "in what it begins with": "l = x**3 * w\ny, s = x, 0.0\nfor i in range(4):\n"
     "  s = s + grad(l * y, y)\n  y = y - 0.1 * w\ns + y",
