@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.loops import Loop
-from gradwire_engine.ops.stacks import Rows
+from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.tape import Instruction
 from gradwire_engine.traversal import ancestors
 
@@ -22,10 +23,16 @@ _OUTSIDE = -1
 
 
 def within_passes(made: Sequence[Instruction], source: int, targets: Iterable[int]) -> bool:
-    """True if a path leads from the ``source``, which a loop leaves, through its last passes."""
+    """True if a path leads from the ``source``, which a loop leaves, through its last passes.
+
+    Or from a row of what its passes wrote: what is computed from all rows is not from this one.
+    """
     found = _left(made, source)
     if found is None:
-        return False
+        row = made[source]
+        rows = row.args[0] if type(row.op) is GetItem else source
+        written = type(made[rows].op) is Stacked and rows != source
+        return written and rows in ancestors(made, targets, (source,))
     whole, loop, number = found
     reached = ancestors(made, targets, (whole,))
     results = [made[slot].op for slot in reached if made[slot].args == (whole,)]

@@ -52,7 +52,7 @@ def _rows(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None]:
     bars = pullback(b, [target], [seed], sources)
     return [
         None if rows is None else reshape(rows, (*target.shape, *source.shape))
-        for rows, source in zip(for_seeds(bars, seed, _units(seed)), sources, strict=True)
+        for rows, source in zip(_for_units(bars, seed), sources, strict=True)
     ]
 
 
@@ -64,7 +64,7 @@ def _columns(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None
     for source, bar in zip(sources, bars, strict=True):
         dot = stand_in(source)
         tangents = [None] if bar is None else pullback(b, [bar], [dot], [seed])
-        (columns,) = for_seeds(tangents, dot, _units(dot))
+        (columns,) = _for_units(tangents, dot)
         if columns is not None:
             ahead, ndim = source.ndim, source.ndim + target.ndim
             columns = reshape(columns, (*source.shape, *target.shape))
@@ -77,6 +77,13 @@ def _columns(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None
 def stand_in(like: Var) -> Var:
     """A variable of its own to differentiate for, with the type of ``like``."""
     return Copy()(like.builder.full(1, ArrayType(like.dtype, like.shape)))
+
+
+def _for_units(products: Sequence[Var | None], seed: Var) -> list[Var | None]:
+    """``products``, recorded for ``seed``, for each one among zeros: a single one is the seed."""
+    if seed.type.size != 1:
+        return for_seeds(products, seed, _units(seed))
+    return [None if x is None else reshape(x, (1, *x.shape)) for x in products]
 
 
 def _units(like: Var) -> Var:

@@ -8,9 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from gradwire_engine.ops.arrays.shape import BroadcastTo
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.composites import Composite
+from gradwire_engine.ops.constants import Constant
+from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.promotion import promoted
+from gradwire_engine.ops.regions import Region
 from gradwire_engine.record.scope import Closure, Transformed
 from gradwire_engine.tape import ArrayType
 
@@ -36,10 +40,14 @@ class Fit:
     recorded again, with carries of other types.
     """
 
-    def __init__(self, b: Builder) -> None:
+    def __init__(self, b: Builder, opened: Region) -> None:
         self.b = b
+        self.opened = opened
         self.given: list[Var] = []
         self.again = False
+        #: Whether a number becomes an array.
+        self.widened = False
+        self._stand_ins = iter(opened.carries)
 
     def fit(self, start: Any, after: Any) -> Any:
         """``start`` as it has to be for ``after`` to follow it; gathers the values of carries."""
@@ -67,9 +75,12 @@ class Fit:
     def _fit_carry(self, start: Carry, after: Any) -> Carry:
         if not isinstance(after, Var | _NUMBERS):
             raise Unsettled
-        kind, var = start.kind, self.b.array(after)
+        kind, var, stand_in = start.kind, self.b.array(after), next(self._stand_ins)
         if var.shape != kind.shape:
-            raise Unsettled
+            if kind.shape or self.opened.decisions or not self._spreads(stand_in):
+                raise Unsettled
+            self.again = self.widened = True
+            return replace(start, kind=ArrayType(kind.dtype, var.shape, kind.weak))
         weak = var.type.weak and kind.weak
         dtype, _ = promoted(((kind.dtype, kind.weak), (var.dtype, var.type.weak)))
         if dtype != var.dtype:
@@ -83,6 +94,35 @@ class Fit:
             return replace(start, kind=ArrayType(dtype, kind.shape, weak))
         self.given.append(var)
         return start
+
+    def _spreads(self, number: Var) -> bool:
+        """True if a pass makes of an array of equal numbers what it makes of one, of each."""
+        reached = {number.slot}
+        for slot, (op, args, _, _) in enumerate(self.b.instructions[self.opened.first :]):
+            if not reached.isdisjoint(args):
+                if not (op.elementwise or isinstance(op, AsType | BroadcastTo)):
+                    return False
+                reached.add(self.opened.first + slot)
+        return True
+
+
+def described(b: Builder, opened: Region) -> list[Any]:
+    """What a pass computes, whatever shapes and dtypes that has."""
+    numbers: dict[int, Any] = {opened.number.slot: "number"}
+    numbers |= {x.slot: ("carry", i) for i, x in enumerate(opened.carries)}
+    numbers |= {x.slot: ("item", i) for i, x in enumerate(opened.items)}
+    found: list[Any] = []
+    for slot, (op, args, kind, _) in enumerate(b.instructions[opened.first :], opened.first):
+        read = tuple([numbers.get(arg, arg) for arg in args])
+        if isinstance(op, AsType):
+            (numbers[slot],) = read
+            continue
+        numbers[slot] = -1 - len(found)
+        does: Any = BroadcastTo if isinstance(op, BroadcastTo) else op
+        if isinstance(op, Constant) and isinstance(kind, ArrayType) and not kind.shape:
+            does = op.value.item()
+        found.append((does, read))
+    return found
 
 
 def carried(x: Any, *, first: bool = True, value: Any = None) -> Any:

@@ -27,6 +27,8 @@ _MOST_PASSES = 1 << 20
 _FOLLOWED = 1000
 #: Passes up to which a loop that computes nothing else is run while recording.
 MOST_RUN = 10_000
+#: Passes up to which powers of their numbers are better written out: as products.
+MOST_POWERS = 16
 
 
 class Outgrown(Exception):
@@ -56,6 +58,11 @@ class Integers:
     def are_all(self) -> bool:
         """True if passes compute nothing else."""
         return all(path.knows_all for path in self._paths)
+
+    @property
+    def are_exponents(self) -> bool:
+        """True if something else is raised to one."""
+        return any(path.raises for path in self._paths)
 
     def outgrow(self, passes: int | None) -> bool:
         """True if one may need more than 64 bits in so many passes, or be a fraction."""
@@ -103,12 +110,17 @@ class _Path:
         self._known: dict[int, Bounds] = {}
         self._arguments: dict[int, int] = {}
         self._steps: list[_Step] = []
-        followed = set[int]()
+        followed, cast = set[int](), set[int]()
+        #: Whether something else is raised to one of them.
+        self.raises = False
         for slot, (op, args, kind, _) in enumerate(trace.instructions, trace.start):
             for arg in args:
                 if arg < trace.start and arg not in self._known:
                     self._learn(arg, b.instructions[arg].op, b.instructions[arg].type)
             self._learn(slot, op, kind)
+            if isinstance(op, AsType) and args[0] in followed:
+                cast.add(slot)
+            self.raises |= type(op) is arithmetic.Power and args[1] in cast
             read = all(arg in self._known or arg in followed for arg in args)
             if isinstance(op, BlockArgument):
                 carry = op.number - 1

@@ -13,8 +13,9 @@ from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.ops.regions import MOST_PATHS, Region, planned, region
-from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried
-from gradwire_engine.record.integers import MOST_RUN, Integers
+from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried, described
+from gradwire_engine.record.integers import MOST_POWERS, MOST_RUN, Integers
+from gradwire_engine.record.scope import Scope
 from gradwire_engine.record.segments import in_segments, whole
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
@@ -51,18 +52,46 @@ class LoopTrace:
         self.first = first
         self.written = written
         self.left = None if passes.length is None else passes.length - first
+        #: What functions that passes call bind elsewhere: carries that ``passes`` do not know.
+        self.outer: dict[str, tuple[Scope, str]] = {}
+        self.scope = Scope()
         self.start: dict[str, Any] = rebuild(passes.carry(), carried)
-        self.restore = passes.save()
+        self.rebound, self.saved = len(r.rebound), passes.save()
         self.origin = r.b.origin
         #: The arrays of whose rows passes take one, and the paths through the body.
         self.arrays: list[Var] = []
         self.paths: list[_TracedPath] = []
         #: The values that passes write beside the carry, nested as they are.
         self.beside: Any = None
+        #: What a pass made of numbers that became arrays: it has to make the same of these.
+        self.narrow: Sequence[Any] | None = None
         #: Derivatives that paths took, as regions note them.
         self.asked: set[tuple[int, int]] = set()
         #: Whether the paths have to be recorded once more, for what was found meanwhile.
         self.again = False
+
+    def restore(self) -> None:
+        """Go back to where passes begin."""
+        self.r.undo(self.rebound)
+        self.saved()
+
+    def _carry(self) -> dict[str, Any]:
+        found = {key: scope.names[name] for key, (scope, name) in self.outer.items()}
+        return self.passes.carry() | found
+
+    def _put(self, carry: dict[str, Any]) -> None:
+        self.passes.put({key: x for key, x in carry.items() if key[:1] != "%"})
+        for key, (scope, name) in self.outer.items():
+            self.r.rebind(name, carry[key], scope)
+
+    def _learn(self) -> None:
+        """Carry what was bound elsewhere, too, from the next try on."""
+        for scope, name, before in self.r.rebound[self.rebound :]:
+            known = (scope, name) in self.outer.values() or self.passes.owns(scope, name)
+            if scope.age < self.scope.age and not known:
+                key = f"%{len(self.outer)}"
+                self.outer[key], self.again = (scope, name), True
+                self.start[key] = rebuild(before, carried)
 
     def settle(self) -> None:
         """Record the body until its carries keep their types."""
@@ -83,6 +112,8 @@ class LoopTrace:
         integers = Integers(self.b, traces, firsts)
         if integers.are_all and self.left is not None and self.left <= MOST_RUN:
             raise MustUnroll("passes compute nothing but integers that are known")
+        if integers.are_exponents and self.left is not None and self.left <= MOST_POWERS:
+            raise MustUnroll("powers are products where exponents are known")
         if integers.outgrow(self.passes.length):
             raise MustUnroll("an integer of a pass may have more than 64 bits")
 
@@ -102,7 +133,8 @@ class LoopTrace:
     def _first(self, carry: Carry) -> Var:
         if carry.first is None:
             return self.b.full(0, carry.kind)
-        return self.b.cast(self.b.array(carry.first), carry.kind.dtype)
+        first = self.b.cast(self.b.array(carry.first), carry.kind.dtype)
+        return self.b.broadcast(first, carry.kind.shape)
 
     def _after(
         self, finals: Sequence[Var], written: Sequence[Var], endings: set[str]
@@ -111,7 +143,7 @@ class LoopTrace:
         results = iter(finals)
         after = rebuild(self.start, lambda x: next(results) if isinstance(x, Carry) else x)
         returned, code = after.pop(_RETURNED, None), after.pop(_ENDING, None)
-        self.passes.put(after)
+        self._put(after)
         self.passes.ended(early=self.left is None or endings != {"on"})
         if self.left is not None:
             endings = endings | {"over"}
@@ -128,12 +160,9 @@ class LoopTrace:
         """The values that all passes wrote, stacked, with those recorded by themselves."""
         if self.beside is None:
             return None
-        r, parts = self.r, iter(written)
-        together = rebuild(self.beside, lambda _: next(parts))
-        if not self.written:
-            return together
-        before = iter(leaves(stacked(r, self.written)))
-        return rebuild(together, lambda x: r.operation("concatenate", [next(before), x]))
+        parts = iter(written)
+        made = rebuild(self.beside, lambda _: next(parts))
+        return self.passes.joined(self.written, made, self.left or 0)
 
     # Paths through the body
 
@@ -174,13 +203,16 @@ class LoopTrace:
         """Record the body once, with the decisions that the region forces."""
         following = iter(opened.carries)
         before = rebuild(self.start, lambda x: next(following) if isinstance(x, Carry) else x)
-        self.passes.put({k: v for k, v in before.items() if k not in (_ENDING, _RETURNED)})
+        self._put(before)
         number = self.r.operation("add", opened.number, self.first) if self.first else opened.number
         try:
             ending, value = self.passes.turn(number, opened.items)
+            self._learn()
+            if self.again:
+                return _TracedPath(None, ending)
             if ending == "over":
                 return _TracedPath(opened.trace(opened.carries, ends=True, counted=False), ending)
-            after = before | self.passes.carry()
+            after = before | self._carry()
             if ending == "return":
                 after[_RETURNED] = value
             if _ENDING in before:
@@ -195,11 +227,15 @@ class LoopTrace:
         self, opened: Region, before: dict[str, Any], after: dict[str, Any], ending: str, value: Any
     ) -> _TracedPath:
         """The path with what it gives as carries of the types that they had before."""
-        fit = Fit(self.b)
+        fit = Fit(self.b, opened)
         start = {name: fit.fit(self.start[name], after[name]) for name in self.start}
         new = sorted(after.keys() - self.start.keys())
         start |= {name: rebuild(after[name], lambda x: carried(x, first=False)) for name in new}
         self.start, given = start, fit.given
+        if fit.widened:
+            self.narrow = described(self.b, opened)
+        elif self.narrow not in (None, described(self.b, opened)) and not (fit.again or new):
+            raise Unsettled  # of a number a pass makes something else
         if fit.again or new:
             self.again = True
             self.asked.clear()  # it has slots of carries, which will be others
@@ -223,24 +259,23 @@ class LoopTrace:
         if not self.asked:
             return
         firsts = [self._first_value(x) for x in leaves(self.start) if isinstance(x, Carry)]
-        joined = [b.instructions[array.slot] for array in self.arrays]
-        listed = {
-            item.slot: made.args
-            for item, made in zip(opened.items, joined, strict=True)
-            if isinstance(made.op, Stack)
-        }
+        pairs = zip(opened.items, self.arrays, strict=True)
+        rows = {item.slot: array.slot for item, array in pairs}
+        joined = {item: b.instructions[slot] for item, slot in rows.items()}
+        listed = {item: made.args for item, made in joined.items() if isinstance(made.op, Stack)}
         made_of = [ancestors(b.instructions, [new.slot]) for new in given]
         begun_of = [ancestors(b.instructions, [x.slot]) if x else set() for x in firsts]
         for source, reached in self.asked:
             target, own = stand_ins.get(reached), stand_ins.get(source)
             if target is None:  # an item of a stack, the number of the pass, or from outside
-                if reached < opened.start:
-                    behind = ancestors(b.instructions, [reached])
-                    old = None if own is None else firsts[own]
-                    if old and old.slot in behind:
-                        raise Unsettled  # only the first pass reads what its carry begins with
-                    if not behind.isdisjoint(listed.get(source, ())):
-                        raise MustUnroll("a derivative is in an item of a list")
+                behind = ancestors(b.instructions, [rows.get(reached, reached)])
+                old = None if own is None else firsts[own]
+                if old and old.slot in behind:
+                    raise Unsettled  # only the first pass reads what its carry begins with
+                if not behind.isdisjoint(listed.get(source, ())):
+                    raise MustUnroll("a derivative is in an item of a list")
+                if reached in rows and source in behind:
+                    raise MustUnroll("a derivative goes through rows")
                 continue
             on_the_way, pending = set[int](), [target]
             while pending:

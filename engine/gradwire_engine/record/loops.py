@@ -14,6 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import EngineError
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.record.carries import Unsettled
@@ -22,6 +23,7 @@ from gradwire_engine.record.loop_trace import MOST_EXPLORED, LoopTrace, stacked
 if TYPE_CHECKING:
     from gradwire_engine.program import Block
     from gradwire_engine.record.recorder import Recorder
+    from gradwire_engine.record.scope import Scope
 
 #: Passes by themselves, after which a loop whose types do not settle is recorded pass by pass.
 _MOST_PEELED = 3
@@ -79,9 +81,24 @@ class Iterations(ABC):
     def put(self, carry: dict[str, Any]) -> None:
         """Go on with this carry."""
 
+    def owns(self, scope: Scope, name: str) -> bool:
+        """True if what is bound to a name is in the carry."""
+        return False
+
     def save(self) -> Callable[[], None]:
         """A function that restores the present state."""
         return partial(self.put, self.carry())
+
+    def together(self, written: list[Any]) -> Any:
+        """What passes that were recorded by themselves wrote: stacked."""
+        return stacked(self.r, written)
+
+    def joined(self, written: list[Any], made: Any, count: int) -> Any:
+        """That, and the stacks ``made`` of what ``count`` other passes wrote after these."""
+        if not written:
+            return made
+        before = iter(leaves(stacked(self.r, written)))
+        return rebuild(made, lambda x: self.r.operation("concatenate", [next(before), x]))
 
     def count(self) -> None:  # noqa: B027 - most kinds know it, or never do
         """Find out how many passes there are where values decide it, to record each by itself."""
@@ -104,12 +121,12 @@ def run(r: Recorder, passes: Iterations) -> tuple[str, Any]:
         passes.count()
     for number in count():
         if number == passes.length or (number == 0 and not passes.begins()):
-            return "over", stacked(r, written)
+            return "over", passes.together(written)
         last = passes.length is not None and number + 1 == passes.length
         records = not passes.counts or len(r.b.vars) > start
         if peeled < _MOST_PEELED and records and (passes.always_traced or not last):
             peeled += 1
-            restore, warned = passes.save(), len(r.warnings)
+            restore, warned, rebound = passes.save(), len(r.warnings), len(r.rebound)
             r.b.origin = origin
             try:
                 trace = LoopTrace(r, passes, number, written)
@@ -120,15 +137,16 @@ def run(r: Recorder, passes: Iterations) -> tuple[str, Any]:
             except (MustUnroll, EngineError):
                 peeled = _MOST_PEELED
                 r.singly.update(tried)
+            r.undo(rebound)
             restore()
             del r.warnings[warned:]
             if peeled == _MOST_PEELED:
                 passes.count()
                 if number == passes.length:
-                    return "over", stacked(r, written)
+                    return "over", passes.together(written)
         r.poll()
         ending, value = passes.turn(number, ())
         if ending != "on":
-            return ending, value if ending == "return" else stacked(r, written)
+            return ending, value if ending == "return" else passes.together(written)
         written.append(value)
     raise AssertionError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.nesting import leaves, rebuild
@@ -14,7 +14,7 @@ from gradwire_engine.record import calls, indexing, loops, methods, statics
 from gradwire_engine.record.loops import Iterations
 from gradwire_engine.record.scope import MISSING, Closure, Scope, Signal, Transformed
 from gradwire_engine.record.sequences import Counter
-from gradwire_engine.record.statements import For, If, While
+from gradwire_engine.record.statements import Comprehension, For, If, While
 from gradwire_engine.record.transformations import define_vjp
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _method(r: Recorder, node: Node, results: list[Any]) -> Any:
         owner = r.nodes[node.args[0]]
         if owner.kind != "load":
             raise BadArgument("defvjp is of a function that has a name")
-        return r.scope.rebind(owner.value, define_vjp(target, *args))
+        return r.rebind(owner.value, define_vjp(target, *args))
     return methods.method(r, target, name, *_given(r, args, keywords))
 
 
@@ -104,7 +104,7 @@ def _append(r: Recorder, owner: Node, items: list[Any], args: Sequence[Any]) -> 
     if owner.kind != "load" or len(args) != 1:
         raise BadArgument("append takes one value, to a list that has a name")
     r.check_length(items)
-    r.scope.rebind(owner.value, [*items, args[0]])
+    r.rebind(owner.value, [*items, args[0]])
 
 
 def _attribute(r: Recorder, node: Node, results: list[Any]) -> Any:
@@ -168,7 +168,11 @@ def _comprehension(r: Recorder, node: Node, results: list[Any]) -> list[Any]:
     outer, r.scope = r.scope, Scope(r.scope)
     made: list[Any] = []
     try:
-        for item in r.iterate(results[node.args[0]]):
+        items = r.iterate(results[node.args[0]])
+        if not conditions:
+            r.check_length(items)
+            return cast("list[Any]", loops.run(r, Comprehension(r, node.value, items, element))[1])
+        for item in items:
             r.poll()
             r.bind(node.value, item)
             if all(r.truth(r.value(condition)) for condition in conditions):
@@ -236,7 +240,7 @@ def _setitem(r: Recorder, node: Node, results: list[Any]) -> None:
     if isinstance(old, Var) and r.state.is_at(old, r.globals, node.value):
         r.assign(old, new)
     else:
-        r.scope.rebind(node.value, new)
+        r.rebind(node.value, new)
 
 
 def _return(r: Recorder, node: Node, results: list[Any]) -> Signal:

@@ -89,6 +89,8 @@ class Recorder:
         self.scope = Scope()
         self.scope.names = variables
         self.warnings: list[Notice] = []
+        #: What passes that are recorded for stand-ins bound elsewhere, and what was there before.
+        self.rebound: list[tuple[Scope, str, Any]] = []
         b.holds, b.warn = concrete.holds, self.warn
         #: The present node and the block it is in.
         self.node: Node
@@ -276,6 +278,21 @@ class Recorder:
             raise BadArgument(f"{len(target)} names for {len(items)} items")
         for name, item in zip(target, items, strict=True):
             self.bind(name, item)
+
+    def rebind(self, name: str, value: Any, scope: Scope | None = None) -> None:
+        """Bind a name where it is bound already, or in ``scope``."""
+        scope = scope or self.scope.owner(name)
+        if self.b.regions:
+            self.rebound.append((scope, name, scope.names.get(name, MISSING)))
+        scope.names[name] = value
+
+    def undo(self, mark: int) -> None:
+        """Forget what was bound elsewhere since there were so many of ``rebound``."""
+        while len(self.rebound) > mark:
+            scope, name, before = self.rebound.pop()
+            scope.names[name] = before
+            if before is MISSING:
+                del scope.names[name]
 
     # Running blocks
 

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.program import Block
 
+_AGES = count()
+
 
 class Scope:
     """Names bound so far, looked up outwards; ``local`` names are never looked up outside."""
 
-    __slots__ = ("local", "names", "parent")
+    __slots__ = ("age", "local", "names", "parent")
 
     def __init__(self, parent: Scope | None = None, local: frozenset[str] = frozenset()) -> None:
         self.names: dict[str, Any] = {}
         self.parent = parent
         self.local = local
+        #: Less than that of scopes that were opened later.
+        self.age = next(_AGES)
 
     def find(self, name: str) -> Any:
         """The value bound to ``name``, or ``MISSING``."""
@@ -31,12 +36,12 @@ class Scope:
             scope = scope.parent
         return MISSING
 
-    def rebind(self, name: str, value: Any) -> None:
-        """Bind ``name`` where it is bound already."""
+    def owner(self, name: str) -> Scope:
+        """The scope in which ``name`` is bound, else the outermost."""
         scope = self
         while name not in scope.names and scope.parent is not None:
             scope = scope.parent
-        scope.names[name] = value
+        return scope
 
 
 MISSING: Any = object()

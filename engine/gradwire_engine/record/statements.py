@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwire_engine.nesting import leaves
+from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import Loop, MustUnroll
 from gradwire_engine.program import Block, Target, flat_names, rebound_names, stored_names
 from gradwire_engine.record import sequences
 from gradwire_engine.record.loops import Iterations
-from gradwire_engine.record.scope import MISSING
-from gradwire_engine.record.sequences import Counter
+from gradwire_engine.record.scope import MISSING, Scope
+from gradwire_engine.record.sequences import Counter, RowsOf
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -57,7 +58,11 @@ class Statement(Iterations):
             if name in self._stored:
                 scope.names[name] = value
             else:
-                scope.rebind(name, value)
+                self.r.rebind(name, value)
+
+    def owns(self, scope: Scope, name: str) -> bool:
+        """True for names that the body binds, or of which it assigns elements."""
+        return name in self._stored | self._changed and self.r.scope.owner(name) is scope
 
     def save(self) -> Callable[[], None]:
         """Names that were not bound are so no more, either."""
@@ -163,6 +168,47 @@ class While(Statement):
     def turn(self, number: int | Var, rows: Sequence[Var]) -> tuple[str, Any]:
         """Look at the condition, then run the body."""
         return self.run() if self.r.truth(self.holds()) else ("over", None)
+
+
+class Comprehension(Iterations):
+    """A pass for each item of a list that is made of others: it carries nothing."""
+
+    def __init__(self, r: Recorder, target: Target, items: Sequence[Any], element: Block) -> None:
+        super().__init__(r)
+        self.blocks = [element]
+        self.length = len(items)
+        self._target, self._items, self._element = target, items, element
+
+    def arrays(self, first: int) -> list[Var]:
+        """The arrays whose rows the items are."""
+        return sequences.arrays(self.r, self._items, first)
+
+    def carry(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    def put(self, carry: dict[str, Any]) -> None:
+        """Nothing is to be bound."""
+
+    def turn(self, number: int | Var, rows: Sequence[Var]) -> tuple[str, Any]:
+        """Bind the item, then compute the element: in the list, each is a value of its own."""
+        if isinstance(number, int):
+            self.r.bind(self._target, self._items[number])
+            return "on", self.r.value(self._element)
+        self.r.bind(self._target, sequences.item(self.r, self._items, number, iter(rows)))
+        made, first = self.r.value(self._element), self.r.b.regions[-1].first
+        if not all(isinstance(x, Var) and x.slot >= first for x in leaves(made) or [None]):
+            raise MustUnroll("elements of the list are known, or are what they are made of")
+        return "on", made
+
+    def together(self, written: list[Any]) -> list[Any]:
+        """The list."""
+        return written
+
+    def joined(self, written: list[Any], made: Any, count: int) -> list[Any]:
+        """The list, its elements taken from the stacks."""
+        rows = rebuild(made, RowsOf)
+        return [*written, *[rebuild(rows, itemgetter(number)) for number in range(count)]]
 
 
 class For(Statement):

@@ -181,6 +181,27 @@ def test_sums_of_what_loops_read_are_rounded_in_kernels(dtype):
     assert not {"add_stacks", "rounded"}.intersection(replayed)
 
 
+def test_what_a_loop_within_leaves_decides_and_is_read_after():
+    text = """
+s, r, u = a * 1.0, 0.3, v * 1.0
+for i in range(20):
+  for j in range(20):
+    s, r = r, 0.8 * s + 0.1
+    u = 0.9 * u + 0.01 * s
+  if s > 0.4:
+    u = 0.7 * u + r
+  else:
+    u = u * v
+sum(u) + s
+"""
+    leaves = values(5, 3)
+    expected = flat(asked(_Plain(), text, leaves).replay(go_on))
+    call = asked(_Native(), text, leaves)
+    for _ in range(2):
+        for x, y in zip(flat(call.replay(go_on)), expected, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-12)
+
+
 def test_decisions_are_choices():
     text = "y = x\nfor i in range(90):\n  y = y * 0.9 if y > 1 else y + 0.1\ny"
     for x in (0.2, 3.0):

@@ -985,6 +985,12 @@ LEFT = {
     "in items": "l = sin(x) * w + w**3\nt = 0.0\nfor p in [x, w, x]:\n  t = t + grad(l, p)**2\nt",
     "in pairs": "l = sin(x) * w + w**3\nt = 0.0\nfor p, q in zip([x, w], [w, x]):\n"
     "  t = t + grad(l, p) * q\nt",
+    "through rows": "a = stack([x, w, x * w])\nt = 0.0\nfor v in a:\n"
+    "  t = t + sum(grad(sum(a * v), a)**2)\nt",
+    "through rows of rows": "a = stack([x, w, x * w])\nt = 0.0\nfor v, u in zip(a * 2, a[::-1]):\n"
+    "  t = t + sum(grad(sum(a * v) * u, a)**2)\nt",
+    "through listed rows": "a = stack([x, w, x * w])\n"
+    "sum(stack([grad(sum(a * v), a) for v in a])**2)",
     "at items": "t = 0.0\nfor p in [x, w, x * w]:\n  t = t + grad(p**3 * x, p)**2\nt",
     "in what it begins with": "l = x**3 * w\ny, s = x, 0.0\nfor i in range(4):\n"
     "  s = s + grad(l * y, y)\n  y = y - 0.1 * w\ns + y",
@@ -1023,6 +1029,105 @@ def test_tapes_have_a_length_of_their_own_whatever_is_asked(kind):
         sizes.append(len(made.entry.paths[0].executable.tape.instructions))
     assert sizes[1] == sizes[0] <= 70
     assert sizes[2] <= sizes[0] + 30  # where it pays, parts of each pass are computed at once
+
+
+COMPREHENSIONS = {
+    "elements": "sum([sin(V[i, 0] * x) * w for i in range(5)])",
+    "pairs": "sum([p * sum(q) for p, q in [(sin(v @ v * x) * w, v) for v in V]])",
+    "a table": "sum(array([[V[i, j] * x + j for j in range(3)] for i in range(5)])**2) * w",
+    "branches": "sum([v[0]**2 * x if v[0] > 0 else v[1] * w for v in V])",
+    "conditions": "sum([v[0]**2 * x for i, v in enumerate(V) if i % 2]) * w",
+    "parts": "y = [V[i, 0] * x for i in range(5)]\nsum(y[1:4]) + y[-1] * w + len(y + [w])",
+    "what they are made of": "sum([grad(x * w * w, p) for p in [p for p in [x, w, x]]])",
+    "one of them": "y = [sin(V[i, 0] * x) * w for i in range(5)]\ngrad(sum(y) * y[1], y[3])",
+    "all of them": "y = [sin(V[i, 0] * x) * w for i in range(5)]\nsum(grad(sum(stack(y)**2), y))",
+    "of themselves": "y = [V[i, 0] * x for i in range(3)]\nfor k in range(4):\n"
+    "  y = [sin(t) + w for t in y]\nsum(y)",
+    "known": "n = [2 * i for i in range(4)]\nsum(zeros(n[3]) + x * w)",
+    "functions": "sum([f(x) * w for f in [lambda t: t * k for k in [1.0, 2.0]]])",
+}
+
+
+@pytest.mark.parametrize("name", COMPREHENSIONS)
+def test_comprehensions_are_loops(singly, name):
+    values = {"x": 0.9, "w": 1.3, "V": V}
+    got = numbers(call(COMPREHENSIONS[name], Query("gradient"), **values).replay(nothing))
+    singly()
+    same(got, numbers(call(COMPREHENSIONS[name], Query("gradient"), **values).replay(nothing)))
+
+
+@pytest.mark.parametrize("source", ["y", "z"])
+def test_elements_of_comprehensions_are_sources(singly, source):
+    text = "y = [sin(V[i, 0] * x) * w for i in range(5)]\nz = sum(y) * y[1]\nz * w"
+    values, query = {"x": 0.9, "w": 1.3, "V": V}, Query("gradient", sources=[source])
+    got = numbers(call(text, query, **values).replay(nothing))
+    singly()
+    same(got, numbers(call(text, query, **values).replay(nothing)))
+
+
+def test_what_recurs_in_no_pass_is_computed_as_arrays():
+    for text in (
+        "sum([(V[i + 1, 0] - V[i, 0]**2 * x)**2 for i in range(4)])",
+        "s = 0.0\nfor i in range(4):\n  s = s + (V[i + 1, 0] - V[i, 0]**2 * x)**2\ns",
+        "s = zeros(3)\nfor j in range(5):\n  s = s + V[j] * x\nsum(s**2)",
+    ):
+        made = call(text, Query("gradient"), x=1.3, V=V)
+        made.compile(nothing)
+        assert not any(
+            isinstance(i.op, Loop) for i in made.entry.paths[0].executable.tape.instructions
+        )
+
+
+WIDENED = {
+    "a sum": "s = 0.0\nfor v in V:\n  s = s + v * x\nsum(s**2) * w",
+    "a start": "s = x\nfor v in V:\n  s = s * w + v\nsum(s**2)",
+    "two": "s, t = x, 1.0\nfor v in V:\n  s, t = t * v + s, s * w\nsum(s * t)",
+    "that is chosen": "s = x\nfor v in V:\n  s = where(s > 0.5, s * w, v)\nsum(s**2)",
+    "that is reduced": "s = x\nfor v in V:\n  s = v * w + sum(s)\nsum(s**2)",
+    "that decides": "s = x\nfor v in V:\n  if sum(s) > 1:\n    s = s - v\n"
+    "  s = s + v * w\nsum(s**2)",
+    "that is measured": "s = x\nfor v in V:\n  s = s + v * w + ndim(s)\nsum(s**2)",
+    "with a derivative": "s = x\nfor v in V:\n  s = s + grad(sum((s - v)**2), s) * w + v\nsum(s)",
+}
+
+
+@pytest.mark.parametrize("name", WIDENED)
+def test_numbers_become_arrays_in_the_first_pass(singly, name):
+    values = {"x": 0.9, "w": 1.3, "V": V}
+    got = numbers(call(WIDENED[name], Query("gradient"), **values).replay(nothing))
+    singly()
+    same(got, numbers(call(WIDENED[name], Query("gradient"), **values).replay(nothing)))
+
+
+def test_powers_of_the_number_of_a_pass_are_products():
+    text = "s = 0.0\nfor k in range(6):\n  s = s + x**k * V[k % 5, 0]\ns"
+    call(text, Query("gradient"), x=0.0, V=V).replay(nothing)
+    x, found = 1.3, call(text, Query("gradient"), x=1.3, V=V).replay(nothing)
+    np.testing.assert_allclose(found.value, sum(x**k * V[k % 5, 0] for k in range(6)), rtol=1e-14)
+    slope = sum(k * x ** (k - 1) * V[k % 5, 0] for k in range(6))
+    np.testing.assert_allclose(found.gradients["x"], slope, rtol=1e-13)
+
+
+ELSEWHERE = {
+    "elements": "def f(i):\n  out[i] = x * i + s\n  return x * i\n",
+    "twice": "def f(i):\n  out[i] = x * i\n  out[0] = out[0] + sum(out) * w\n  return out[i]\n",
+    "a table": "def f(i):\n  d['a'] = d['a'] * w + i\n  return d['a'] * x\n",
+    "in turn": "def g(i):\n  out[i] = out[i - 1] + x\n  return out[i]\n"
+    "def f(i):\n  return g(i) * w\n",
+    "where values say": "def f(i):\n  if s > 1:\n    out[i] = s * x\n  return x * i\n",
+    "in a loop": "def f(i):\n  for j in range(3):\n    out[j] = out[j] * w + x * i\n"
+    "  return out[2]\n",
+}
+
+
+@pytest.mark.parametrize("loop", ["for i in range(5):", "i = -1\nwhile i < 4:\n  i = i + 1"])
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_functions_that_passes_call_assign_elsewhere(singly, name, loop):
+    text = f"out, d, s = zeros(5), {{'a': x}}, 0.0\n{ELSEWHERE[name]}{loop}\n  s = s + f(i)\n"
+    text += "sum(out * arange(5)) + d['a'] + s"
+    got = numbers(call(text, Query("gradient"), x=0.9, w=1.3).replay(nothing))
+    singly()
+    same(got, numbers(call(text, Query("gradient"), x=0.9, w=1.3).replay(nothing)))
 
 
 def series(last: int, term: Callable[[int], float]) -> float:

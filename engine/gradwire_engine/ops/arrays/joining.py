@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.shape import Reshape, reshape, unsqueeze
 from gradwire_engine.ops.arrays.slicing import picked, sliced, unstack
 from gradwire_engine.ops.axes import axis_of, few_axes
@@ -12,6 +14,8 @@ from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.patterns import FULL
+from gradwire_engine.ops.stacks import Stacked
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -96,7 +100,9 @@ class Stack(Op):
     def record(cls, b: Builder, arrays: Any, axis: Static = 0, dtype: Static = None) -> Any:
         """Record for a list of arrays, promoted."""
         parts = _listed(b, arrays, "stack", dtype)
-        return cls(axis_of(axis, parts[0].ndim + 1, "stack"))(*parts)
+        along = axis_of(axis, parts[0].ndim + 1, "stack")
+        whole = None if along else _whole(parts)
+        return cls(along)(*parts) if whole is None else whole
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """One more axis, as long as there are operands."""
@@ -118,6 +124,19 @@ class Stack(Op):
     def flops(self, result: Type, *types: ArrayType) -> int:
         """No arithmetic."""
         return 0
+
+
+def _whole(parts: Sequence[Var]) -> Var | None:
+    """The array of which a loop gave these rows, if they are all of them."""
+    made = parts[0].builder.instructions
+    slots = {made[x.slot].args[:1] for x in parts if type(made[x.slot].op) is GetItem}
+    (slot,) = slots.pop() if len(slots) == 1 else (-1,)
+    whole = made[slot]
+    if slot < 0 or type(whole.op) is not Stacked or whole.op.axis or whole.op.length != len(parts):
+        return None
+    rows = [GetItem((i, *[FULL] * x.ndim)) for i, x in enumerate(parts)]
+    same = all(made[x.slot].op == row for x, row in zip(parts, rows, strict=True))
+    return parts[0].builder.vars[slot] if same else None
 
 
 def _at_least(x: Var, ndim: int) -> Var:
