@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 #: Carries that no program can name: what an ``if`` decides by, and the value that it chooses.
-_CONDITION, _CHOSEN = "%condition", "%chosen"
+_CONDITION, _CHOSEN = "?condition", "?chosen"
 
 
 class Statement(Iterations):
