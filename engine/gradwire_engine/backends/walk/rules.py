@@ -42,7 +42,14 @@ from gradwire_engine.ops.pointwise.arithmetic import (
     Reciprocal,
     Subtract,
 )
-from gradwire_engine.ops.pointwise.comparison import IsNan, LogicalOr, NotEqual
+from gradwire_engine.ops.pointwise.comparison import (
+    IsFinite,
+    IsNan,
+    LogicalAnd,
+    LogicalNot,
+    LogicalOr,
+    NotEqual,
+)
 from gradwire_engine.ops.pointwise.exponential import Exp, Exp2, Log, Log1p, LogAddExp, XLogY
 from gradwire_engine.ops.pointwise.pairs import FMax
 from gradwire_engine.ops.pointwise.selection import Maximum, Where
@@ -81,8 +88,7 @@ def _by_squaring(op: Op, args: Sequence[int], values: ValueTable) -> Expression 
         return columns or (None if known else (PowerByProducts(), [x, exponent]))
     if not 0 < abs(n) <= MOST_FACTORS or n != int(n):
         return None
-    power = _power(x, int(abs(n)))
-    return power if n > 0 else (Reciprocal(), [power])
+    return _whole_power(x, int(n))
 
 
 def _columns_of_powers(x: int, exponent: int, values: ValueTable) -> Expression | None:
@@ -91,13 +97,33 @@ def _columns_of_powers(x: int, exponent: int, values: ValueTable) -> Expression 
     if not isinstance(op, Constant) or op.value.ndim != 1 or shape[-1:] != (1,):
         return None
     n = op.value
-    if not 0 < n.size <= MOST_FACTORS or (n != np.round(n)).any() or n.min() < 0:
-        return None
-    if n.max() > MOST_FACTORS:
+    if not 0 < n.size <= MOST_FACTORS or (n != np.round(n)).any() or abs(n).max() > MOST_FACTORS:
         return None
     one: Expression = (BroadcastTo(shape), [constant(1, values.dtype(x))])
-    columns = [_power(x, int(each)) if each else one for each in n]
+    columns = [_whole_power(x, int(each)) if each else one for each in n]
     return Concatenate(len(shape) - 1), columns
+
+
+def _hidden_columns(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
+    """Columns of powers of which some are 0 where they are not finite, as in slopes of powers."""
+    condition, zero, joined = args
+    concatenate, columns, _, _ = values.code[joined]
+    both, of, _, _ = values.code[condition]
+    if not isinstance(concatenate, Concatenate) or not isinstance(both, LogicalAnd):
+        return None
+    (chosen, *_), (other, (finite, *_), _, _) = (values.code[slot] for slot in of)
+    if not isinstance(chosen, Constant) or chosen.value.shape != (len(columns),):
+        return None
+    if not isinstance(other, LogicalNot) or values.code[finite][:2] != (IsFinite(), (joined,)):
+        return None
+    shape = values.shape(joined)
+    if concatenate.axis != len(shape) - 1 or shape[-1] != len(columns):
+        return None
+    made: list[Expression] = [
+        (Where(), [(IsFinite(), [column]), column, zero]) if hides else column
+        for column, hides in zip(columns, chosen.value, strict=True)
+    ]
+    return concatenate, made
 
 
 def _repeated_factor(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
@@ -120,6 +146,10 @@ def _repeated_factor(op: Op, args: Sequence[int], values: ValueTable) -> Express
     for _ in range(count - 1):
         powers.append((Multiply(), [powers[-1], x]))
     return Concatenate(op.axis), powers
+
+
+def _whole_power(x: int, n: int) -> Expression:
+    return _power(x, n) if n > 0 else (Reciprocal(), [_power(x, -n)])
 
 
 def _power(x: int, n: int) -> Expression:
@@ -260,6 +290,7 @@ RULES: Mapping[type[Op], Rule] = {
     Softmax: _softmax,
     XLogY: _x_log_y,
     Power: _by_squaring,
+    Where: _hidden_columns,
     CumProd: _repeated_factor,
     Sum: _sum,
 }
