@@ -38,7 +38,7 @@ def text_of(body: list[tuple[str, list[str]]], term: str) -> str:
 
 def value(text: str, x: float) -> Any:
     engine = Engine()
-    call = engine.call(engine.parse(text), {"x": Leaf(np.float64(x))}, Query("evaluate"))
+    call = engine.call(engine.parse(text), {"x": Leaf(np.asarray(x))}, Query("evaluate"))
     return call.replay(lambda: None).value
 
 
@@ -75,6 +75,6 @@ def test_integers_are_those_of_python(body, head, passes):
 def test_counters_leave_loops_as_they_are(passes):
     text = f"s, n = 0.0, 0\nfor k in range({passes}):\n  n = n + 2 * k\n  s = s + x * n % 7\ns"
     engine = Engine()
-    call = engine.call(engine.parse(text), {"x": Leaf(np.float64(1.5))}, Query("evaluate"))
+    call = engine.call(engine.parse(text), {"x": Leaf(np.asarray(1.5))}, Query("evaluate"))
     call.compile(lambda: None)
     assert len(call.entry.paths[0].executable.tape.instructions) < 20
