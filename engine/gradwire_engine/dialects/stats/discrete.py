@@ -6,10 +6,17 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.stats.laws import discrete
+from gradwire_engine.dialects.stats.laws import Rule, discrete
 from gradwire_engine.ops.pointwise.exponential import Log
 from gradwire_engine.ops.special.beta import BetaLn
+from gradwire_engine.ops.special.error_functions import Logit
 from gradwire_engine.ops.special.gamma import GammaLn
+from gradwire_engine.ops.special.log_tails import (
+    log_gammainc,
+    log_gammaincc,
+    logarithm,
+    tail_of_betainc,
+)
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -33,6 +40,16 @@ def _counted(name: str) -> Any:
     return lambda k, *shape: recorded(name)(k.builder, k, *shape)
 
 
+def _with_tails(below: Rule, above: Rule, log_below: Rule, log_above: Rule) -> dict[str, Any]:
+    """Distribution functions and their logarithms, from those far below 0."""
+    return {
+        "cdf": below,
+        "sf": above,
+        "logcdf": lambda *x: logarithm(below(*x), above(*x), log_below(*x)),
+        "logsf": lambda *x: logarithm(above(*x), below(*x), log_above(*x)),
+    }
+
+
 discrete(
     "bernoulli",
     "one trial of probability p",
@@ -50,8 +67,12 @@ discrete(
     "n p",
     (0.0, lambda n, p: n),
     domain=_NUMBER | _SHARE,
-    cdf=_counted("bdtr"),
-    sf=_counted("bdtrc"),
+    **_with_tails(
+        _counted("bdtr"),
+        _counted("bdtrc"),
+        lambda k, n, p: tail_of_betainc(n - k, k + 1, -Logit()(p)),
+        lambda k, n, p: tail_of_betainc(k + 1, n - k, Logit()(p)),
+    ),
 )
 discrete(
     "nbinom",
@@ -59,8 +80,12 @@ discrete(
     lambda k, n, p: (-BetaLn()(k + 1, n) - Log()(n + k), p, n, -p, k),
     "n p",
     domain=_SHARE,
-    cdf=_counted("nbdtr"),
-    sf=_counted("nbdtrc"),
+    **_with_tails(
+        _counted("nbdtr"),
+        _counted("nbdtrc"),
+        lambda k, n, p: tail_of_betainc(n, k + 1, Logit()(p)),
+        lambda k, n, p: tail_of_betainc(k + 1, n, -Logit()(p)),
+    ),
 )
 discrete(
     "geom",
@@ -78,6 +103,8 @@ discrete(
     domain={"mu": [0.0, math.inf]},
     cdf=_counted("pdtr"),
     sf=_counted("pdtrc"),
+    logcdf=lambda k, mu: log_gammaincc(k + 1, mu),
+    logsf=lambda k, mu: log_gammainc(k + 1, mu),
 )
 discrete(
     "betabinom",
