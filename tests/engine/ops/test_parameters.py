@@ -53,7 +53,8 @@ def test_students_degrees_of_freedom():
     np.testing.assert_allclose(found(StdtrInDf(1), df, t), expected, rtol=1e-9)
     assert found(StdtrInDf(1), 3, -np.array(t)) == pytest.approx(-found(StdtrInDf(1), 3, t))
     assert found(StdtrInDf(1), 3, [0, np.inf]).tolist() == [0, 0]
-    assert np.isnan(found(StdtrInDf(1), [0, -1, np.inf, 3], [1, 1, 1, np.nan])).all()
+    assert np.isnan(found(StdtrInDf(1), [0, -1, 3], [1, 1, np.nan])).all()
+    assert found(StdtrInDf(1), np.inf, 1) == 0
 
 
 @pytest.mark.parametrize(

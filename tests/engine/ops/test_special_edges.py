@@ -79,6 +79,7 @@ def test_values_are_scipys(name, args):
         ("stdtr", [1.0, 0.0], [0, 1 / pi]),
         ("stdtr", [2.0, 0.0], [0, 1 / sqrt(8)]),
         ("stdtr", [1e4, 30.0], [0, 0]),
+        ("stdtr", [inf, 1.0], [0, np.exp(-0.5) / sqrt(2 * pi)]),
         ("stdtr", [50.0, 3.0], [1.6720407135640352e-05, 0.00583106055835652]),
         ("stdtrit", [1.0, 0.5], [0, pi]),
         ("chdtr", [2.0, 0.0], [0, 0.5]),
@@ -227,6 +228,45 @@ def test_sums_with_signs_are_scipys(weights, keepdims):
         expected = scipy.special.logsumexp(exponents, axis=1, **named)
     for found, wanted in zip(evaluate(call.record, call.values), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("exponents", "weights", "expected"),
+    [
+        ([inf], [0.0], (-inf, [0], [inf])),
+        ([inf, 0.0], [0.0, 2.0], (np.log(2), [0, 1], [inf, 0.5])),
+        ([800.0, 0.0], [0.0, 2.0], (np.log(2), [0, 1], [inf, 0.5])),
+        ([300.0, 0.0], [0.0, 2.0], (np.log(2), [0, 1], [np.exp(300) / 2, 0.5])),
+    ],
+)
+def test_what_has_no_weight_is_in_no_sum_but_would_be(ask, exponents, weights, expected):
+    given = {"a": np.array(exponents), "w": np.array(weights)}
+    answer = ask.answer("logsumexp(a, b=w)", given)
+    found = answer.value, *[answer.gradients[name] for name in given]
+    for got, wanted in zip(found, expected, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-14)
+    assert ("backward" in answer.nonfinite) == bool(np.isinf(expected[2]).any())
+
+
+@pytest.mark.parametrize("order", [0.5, 1.5, 2.5, 3])
+def test_slopes_of_norms_where_some_coordinates_are_zero(ask, order):
+    """Beside 0 a coordinate is as ``|x|^p``, whose second derivative there may be infinite."""
+    x = np.array([1.0, 0.0, -2.0])
+    answer = ask.answer(f"norm(x, {order})", {"x": x}, kind="hessian")
+    found = answer.derivatives["hessian"]["x"]["x"]
+    others = ask.answer(f"norm(x, {order})", {"x": x[::2]}, kind="hessian").derivatives
+    np.testing.assert_allclose(found[::2, ::2], others["hessian"]["x"]["x"], rtol=1e-14)
+    assert found[1].tolist() == [0, {0.5: -inf, 1.5: inf}.get(order, 0), 0]
+    assert found[:, 1].tolist() == found[1].tolist()
+    assert ("backward" in answer.nonfinite) == (order < 2)
+
+
+@pytest.mark.parametrize(
+    "text", ["stdtr(3.0, x)", "fdtr(2.0, 3.0, x)", "fdtrc(2.0, 3.0, x)", "fdtr(1.0, 1.0, x)"]
+)
+def test_probabilities_have_no_slopes_at_infinity(ask, text):
+    found = ask.answer(text, {"x": inf}, kind="hessian").derivatives
+    assert found["gradients"]["x"] == found["hessian"]["x"]["x"] == 0
 
 
 @pytest.mark.parametrize(

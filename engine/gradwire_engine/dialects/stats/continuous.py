@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gradwire_engine.dialects.stats.laws import POSITIVE, Rule, continuous
 from gradwire_engine.ops.formulas import gennorm_below, log_gennorm
 from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
-from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Sqrt, Square
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Square
 from gradwire_engine.ops.pointwise.comparison import IsNan, Less, LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.exponential import Exp, Expm1, Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
@@ -16,7 +16,7 @@ from gradwire_engine.ops.pointwise.trigonometric import Arctan2, Hypot, Sin, Tan
 from gradwire_engine.ops.rules import RULES, by_formula
 from gradwire_engine.ops.special.bessel import I0e
 from gradwire_engine.ops.special.beta import BetaLn
-from gradwire_engine.ops.special.distributions import Stdtr, Stdtrit
+from gradwire_engine.ops.special.distributions import Stdtr, Stdtrit, log1p_square, log_student
 from gradwire_engine.ops.special.error_functions import Logit
 from gradwire_engine.ops.special.gamma import GammaLn
 from gradwire_engine.ops.special.incomplete import BetaInc, BetaIncC, GammaInc, GammaIncC
@@ -146,18 +146,6 @@ continuous(
 )
 
 
-def _log1p_square(y: Var) -> Var:
-    """``ln(1 + y²)``, also where the square overflows."""
-    square = y * y
-    return Where()(square.equals(math.inf), Log()(Absolute()(y)) * 2, Log1p()(square))
-
-
-def _log_student(y: Var, df: Var) -> Var:
-    half = y.builder.scalar(0.5, df.dtype)
-    shape = BetaLn()(df * 0.5, half) + Log()(df) * 0.5
-    return _log1p_square(y / Sqrt()(df)) * ((df + 1) * -0.5) - shape
-
-
 def _log_student_below(y: Var, df: Var) -> Var:
     """In the tail by the log-odds of ``df / (df + y²)``, which have no squares."""
     half, below = y.builder.scalar(0.5, y.dtype), Stdtr()(df, y)
@@ -171,7 +159,7 @@ def _log_student_below(y: Var, df: Var) -> Var:
 continuous(
     "t",
     "Student's law of df degrees of freedom, (1 + y²/df)^(-(df+1)/2) / (sqrt(df) B(df/2, 1/2))",
-    _log_student,
+    log_student,
     "df",
     cdf=lambda y, df: Stdtr()(df, y),
     sf=lambda y, df: Stdtr()(df, -y),
@@ -213,7 +201,7 @@ def _cauchy_quantile(q: Var) -> Var:
 continuous(
     "cauchy",
     "Cauchy's law, 1 / (π (1 + y²))",
-    lambda y: -_log1p_square(y) - math.log(math.pi),
+    lambda y: -log1p_square(y) - math.log(math.pi),
     cdf=_cauchy_below,
     sf=lambda y: _cauchy_below(-y),
     logcdf=_log_cauchy_below,

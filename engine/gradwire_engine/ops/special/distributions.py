@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
 from gradwire_engine.ops.pointwise.exponential import Exp, Log, Log1p
+from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.promotion import finfo
 from gradwire_engine.ops.special.beta import BetaLn
 from gradwire_engine.ops.special.gamma import DigammaRise, polygamma_of
 from gradwire_engine.ops.special.incomplete import (
@@ -19,6 +22,7 @@ from gradwire_engine.ops.special.incomplete import (
     pieces,
     segment,
 )
+from gradwire_engine.ops.special.tails import settled
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -71,7 +75,7 @@ class Stdtrit(SpecialBinary):
 class StdtrInDf(SpecialBinary):
     """Derivative number ``n > 0`` of ``P(T ≤ t)`` in the degrees of freedom ``df``.
 
-    Relative error below 1e-9 for ``n = 1``; NaN unless ``df`` is positive and finite.
+    Relative error below 1e-9 for ``n = 1``; NaN unless ``df`` is positive.
     """
 
     n: int
@@ -80,9 +84,9 @@ class StdtrInDf(SpecialBinary):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """In double precision: a fraction for ``n = 1`` and ``df`` not large, else integrals."""
         df, t = xp.broadcast_arrays(*operands)
-        valid = (df > 0) & (df < math.inf) & (t == t)
+        valid = (df > 0) & (t == t)
         size = xp.abs(t.astype("float64"))
-        moves = valid & (size > 0) & (size < math.inf)
+        moves = valid & (size > 0) & (size < math.inf) & (df < math.inf)
         v, s = (xp.where(moves, x, 1).astype("float64").reshape(-1) for x in (df, size))
         found, moves = xp.zeros(v.shape), moves.reshape(-1)
         simple = v <= (_SUMMED if self.n == 1 else 0)
@@ -124,7 +128,8 @@ class StdtrInDf(SpecialBinary):
         half = df.builder.scalar(0.5, df.dtype)
         first = (DigammaRise()(df * 0.5, half) - 1 / df + inner) * 0.5
         slopes = _log_slopes(self.n, polygamma_of, first, df, df / (df + square))
-        return z_bar * StdtrInDf(self.n + 1)(df, t), z_bar * (density * bell(self.n, slopes))
+        in_t = settled(t, density * bell(self.n, slopes))
+        return z_bar * StdtrInDf(self.n + 1)(df, t), z_bar * settled(df, in_t)
 
 
 def _student_slopes(df: Var, t: Var) -> tuple[Var, Var]:
@@ -133,9 +138,28 @@ def _student_slopes(df: Var, t: Var) -> tuple[Var, Var]:
 
 
 def _density(df: Var, t: Var) -> Var:
-    half = df.builder.scalar(0.5, df.dtype)
-    centre = Exp()(Log()(df) * -0.5 - BetaLn()(df * 0.5, half))
-    return centre * Exp()(Log1p()(t * t / df) * ((df + 1) * -0.5))
+    return Exp()(log_student(t, df))
+
+
+def log_student(t: Var, df: Var) -> Var:
+    """Logarithm of Student's density; of the normal one for infinite ``df``.
+
+    That is ``(1 + t² / df)^(-(df + 1) / 2) / (sqrt(df) B(df / 2, 1 / 2))``.
+    """
+    half, one = (df.builder.scalar(number, df.dtype) for number in (0.5, 1))
+    normal = df.equals(math.inf)
+    df = Where()(normal, one, df)
+    shape = BetaLn()(df * 0.5, half) + Log()(df) * 0.5
+    z = log1p_square(t / Sqrt()(df)) * ((df + 1) * -0.5) - shape
+    return Where()(normal, t * t * -0.5 - math.log(2 * math.pi) / 2, z)
+
+
+def log1p_square(y: Var) -> Var:
+    """``ln(1 + y²)``, also where the square overflows."""
+    size, one = Absolute()(y), y.builder.scalar(1, y.dtype)
+    large = size.exceeds(1 / finfo(y.dtype).eps)
+    safe = Where()(large, one, y)
+    return Where()(large, Log()(size) * 2, Log1p()(safe * safe))
 
 
 def _log_slopes(
