@@ -112,6 +112,8 @@ def test_values_are_scipys(name, args):
         ("elliprg", [1.0, 1.0, 1.0], [1 / 6, 1 / 6, 1 / 6]),
         ("elliprc", [1.0, -1.0], [nan, nan]),
         ("agm", [3.0, 3.0], [0.5, 0.5]),
+        ("agm", [inf, 2.0], [0, inf]),
+        ("agm", [-2.0, -inf], [inf, 0]),
         ("pdtr", [0.0, 1.0], [None, -np.exp(-1)]),
         ("bdtr", [3.0, 3.0, 0.2], [None, 0, 0]),
         ("bdtr", [0.0, 2.0, 0.25], [None, np.log(0.75) * 0.75**2, -1.5]),
