@@ -114,6 +114,8 @@ def test_values_are_scipys(name, args):
         ("agm", [3.0, 3.0], [0.5, 0.5]),
         ("agm", [inf, 2.0], [0, inf]),
         ("agm", [-2.0, -inf], [inf, 0]),
+        ("ellipkinc", [1e16, 0.5], [1.1986209642854728, 5393526011883793.9]),
+        ("zeta", [1e16, 2.5], [0, 0]),
         ("pdtr", [0.0, 1.0], [None, -np.exp(-1)]),
         ("bdtr", [3.0, 3.0, 0.2], [None, 0, 0]),
         ("bdtr", [0.0, 2.0, 0.25], [None, np.log(0.75) * 0.75**2, -1.5]),
@@ -263,10 +265,20 @@ def test_slopes_of_norms_where_some_coordinates_are_zero(ask, order):
     assert ("backward" in answer.nonfinite) == (order < 2)
 
 
+@pytest.mark.parametrize(("df", "p"), [(0.9, 1e-130), (2.5, 1e-150), (5.0, 1e-200)])
+def test_quantiles_of_student_far_out(ask, df, p):
+    """There SciPy's end, or are infinite on the wrong side."""
+    found = ask.answer("stdtrit(df, p)", {"df": df, "p": p})
+    share = (2 * p * df / 2 * scipy.special.beta(df / 2, 0.5)) ** (1 / df)
+    assert found.value == pytest.approx(-sqrt(df) / share, rel=1e-12)
+    assert found.gradients["p"] == pytest.approx(1 / (p * df / -found.value), rel=1e-9)
+
+
 @pytest.mark.parametrize(
-    "text", ["stdtr(3.0, x)", "fdtr(2.0, 3.0, x)", "fdtrc(2.0, 3.0, x)", "fdtr(1.0, 1.0, x)"]
+    "text",
+    "stdtr(3.0,x) fdtr(2.0,3.0,x) fdtrc(2.0,3.0,x) arctan2(30.0,x) arctan2(x,2.0)".split(),
 )
-def test_probabilities_have_no_slopes_at_infinity(ask, text):
+def test_what_settles_has_no_slopes_at_infinity(ask, text):
     found = ask.answer(text, {"x": inf}, kind="hessian").derivatives
     assert found["gradients"]["x"] == found["hessian"]["x"]["x"] == 0
 

@@ -133,7 +133,7 @@ class Arctan2(RealBinary):
         """``y_bar = z_bar x / r²``, ``x_bar = -z_bar y / r²``, ``r² = x² + y²``."""
         y, x = operands
         r = _nonzero(Hypot()(x, y))
-        return z_bar * (x / r / r), -(z_bar * (y / r / r))
+        return z_bar * _finite(r, x / r / r), -(z_bar * _finite(r, y / r / r))
 
 
 @register("hypot")
@@ -174,8 +174,14 @@ class Cosine(RealBinary):
         """``x_bar = z_bar s² / r``, ``y_bar = -z_bar z s / r`` with the other cosine ``s``."""
         x, y = operands
         s = Cosine()(y, x)
-        share = z_bar * s / _nonzero(Hypot()(x, y))
-        return share * s, -(share * z)
+        r = _nonzero(Hypot()(x, y))
+        share = s / r
+        return z_bar * _finite(r, share * s), -(z_bar * _finite(r, share * z))
+
+
+def _finite(r: Var, slope: Var) -> Var:
+    """The slope, and 0, its limit, at infinite ``r``."""
+    return Where()(r.equals(math.inf), r.builder.scalar(0, r.dtype), slope)
 
 
 def _nonzero(r: Var) -> Var:
