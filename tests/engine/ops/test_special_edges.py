@@ -116,6 +116,9 @@ def test_values_are_scipys(name, args):
         ("agm", [-2.0, -inf], [inf, 0]),
         ("ellipkinc", [1e16, 0.5], [1.1986209642854728, 5393526011883793.9]),
         ("zeta", [1e16, 2.5], [0, 0]),
+        ("inv_boxcox1p", [-30.0, 1e-300], [np.exp(-30), -450 * np.exp(-30)]),
+        ("rel_entr", [1e-300, 1e300], [1 - 600 * np.log(10), 0]),
+        ("kl_div", [1e300, 1e-300], [600 * np.log(10), -inf]),
         ("pdtr", [0.0, 1.0], [None, -np.exp(-1)]),
         ("bdtr", [3.0, 3.0, 0.2], [None, 0, 0]),
         ("bdtr", [0.0, 2.0, 0.25], [None, np.log(0.75) * 0.75**2, -1.5]),
@@ -263,6 +266,26 @@ def test_slopes_of_norms_where_some_coordinates_are_zero(ask, order):
     assert found[1].tolist() == [0, {0.5: -inf, 1.5: inf}.get(order, 0), 0]
     assert found[:, 1].tolist() == found[1].tolist()
     assert ("backward" in answer.nonfinite) == (order < 2)
+
+
+@pytest.mark.parametrize(("x", "m"), [(-2.5, -1.0), (-3.7, 2.0), (-12.25, 5.0), (0.3, 2.0)])
+def test_mixed_derivatives_of_rising_factorials_of_whole_length(ask, x, m):
+    """``∂(x)ₘ/∂m = (x)ₘ ψ(x + m)``, differentiated in ``x``."""
+    found = ask.value("grad(lambda m: grad(poch)(x, m))(m)", {"x": x, "m": m})
+    z, end = scipy.special.poch(x, m), x + m
+    turn = np.pi / np.sin(np.pi * end)  # DLMF 5.5.4
+    psi, start = scipy.special.digamma(end), scipy.special.digamma(x)
+    slope = turn**2 - scipy.special.zeta(2, 1 - end) if end < 0 else scipy.special.zeta(2, end)
+    assert found == pytest.approx(z * ((psi - start) * psi + slope), rel=1e-10)
+
+
+@pytest.mark.parametrize("ratio", [1e-9, 1e-3, 0.5, 10.0, 1e9])
+def test_slopes_of_smooth_penalties_in_their_scale(ask, ratio):
+    """By the half of the angle ``t``, ``tan t = r / delta``: ``delta (1 - cos t)² / cos t``."""
+    found = ask.gradients("pseudo_huber(d, r)", {"d": 3.0, "r": 3.0 * ratio})
+    cosine, half = 1 / np.hypot(1, ratio), np.sin(np.arctan(ratio) / 2)
+    assert found["d"] == pytest.approx(3.0 * 4 * half**4 / cosine, rel=1e-13)
+    assert found["r"] == pytest.approx(3.0 * ratio * cosine, rel=1e-13)
 
 
 @pytest.mark.parametrize(("df", "p"), [(0.9, 1e-130), (2.5, 1e-150), (5.0, 1e-200)])

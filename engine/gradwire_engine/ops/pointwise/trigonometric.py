@@ -159,6 +159,27 @@ def _share(x: Var, y: Var) -> Var:
     return Where()(alone, Sign()(x), Cosine()(x, y))
 
 
+@register("smooth_penalty", public=False)
+class SmoothPenalty(RealBinary):
+    """``z = d (sqrt(d² + r²) - d)`` of positive ``d``, in which nothing cancels."""
+
+    workspace = 4.0
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """By the difference where that is large, else by the sum."""
+        d, r = operands
+        length = xp.hypot(d, r)
+        small = d * (r * r) / (length + d)
+        return xp.where(length > 2 * d, d * (length - d), small)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``d_bar = z_bar w² / l``, ``r_bar = z_bar d r / l``, ``l² = d² + r²``, ``w = l - d``."""
+        d, r = operands
+        length = Hypot()(d, r)
+        w = r * (r / (length + d))
+        return z_bar * (w / length * w), z_bar * (d * _share(r, d))
+
+
 @register("cosine_of_pair", public=False)
 class Cosine(RealBinary):
     """``z = x / sqrt(x² + y²)``, and 0 at the origin: nothing in its slopes cancels."""
