@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.stats.laws import Rule, discrete
+from gradwire_engine.ops.pointwise.comparison import Less, LogicalAnd
 from gradwire_engine.ops.pointwise.exponential import Log
+from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.beta import BetaLn
 from gradwire_engine.ops.special.error_functions import Logit
 from gradwire_engine.ops.special.gamma import GammaLn
@@ -25,10 +27,20 @@ if TYPE_CHECKING:
 #: Valid numbers of trials, and probabilities.
 _NUMBER, _SHARE = {"n": [0.0, math.inf]}, {"p": [0.0, 1.0]}
 
+#: Below, one term more of ``ψ`` than its pole has all digits of its sum.
+_SMALL = 1e-3
+
 
 def _log_choices(n: Var, k: Var) -> Var:
     """Logarithm of the binomial coefficient ``n`` over ``k``."""
     return -BetaLn()(n - k + 1, k + 1) - Log()(n + 1)
+
+
+def _log_rising(a: Var, k: Var) -> Var:
+    """``ln((a)ₖ / k!)``; of ``k = 0`` and small ``a`` by two terms in ``k``, as nothing cancels."""
+    tiny = LogicalAnd()(k.equals(0), Less()(a, _number(_SMALL, a)))
+    series = k * (a * (math.pi**2 / 6) - 1 / a) + k * k / (a * a) * 0.5
+    return Where()(tiny, series, -BetaLn()(a, k + 1) - Log()(a + k))
 
 
 def _number(value: float, k: Var) -> Var:
@@ -77,7 +89,7 @@ discrete(
 discrete(
     "nbinom",
     "failures before n successes of probability p",
-    lambda k, n, p: (-BetaLn()(k + 1, n) - Log()(n + k), p, n, -p, k),
+    lambda k, n, p: (_log_rising(n, k), p, n, -p, k),
     "n p",
     domain=_SHARE,
     **_with_tails(
@@ -109,7 +121,7 @@ discrete(
 discrete(
     "betabinom",
     "successes in n trials whose probability has the beta law of a and b",
-    lambda k, n, a, b: _log_choices(n, k) + BetaLn()(k + a, n - k + b) - BetaLn()(a, b),
+    lambda k, n, a, b: _log_rising(a, k) + _log_rising(b, n - k) - _log_rising(a + b, n),
     "n a b",
     (0.0, lambda n, a, b: n),
     domain=_NUMBER,
