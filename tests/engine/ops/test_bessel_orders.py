@@ -103,6 +103,7 @@ def test_many_elements():
 
 #: Orders beside whole ones, and arguments on both sides of where series are asymptotic.
 BESIDE = [(v, x) for v in (1e-8, -1e-3, 0.5, 3.0, -2.7) for x in (0.5, 2.5, 45.0, 400.0)]
+BESIDE.append((38.0, 250.0))
 
 
 @pytest.mark.parametrize("name", "jv yv iv kv ive kve".split())

@@ -164,6 +164,10 @@ class SmoothPenalty(RealBinary):
     """``z = d (sqrt(d² + r²) - d)`` of positive ``d``, in which nothing cancels."""
 
     workspace = 4.0
+    scalar = (
+        "{0} * (math.hypot({0}, {1}) - {0}) if math.hypot({0}, {1}) > 2.0 * {0} "
+        "else {0} * ({1} * {1}) / (math.hypot({0}, {1}) + {0})"
+    )
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """By the difference where that is large, else by the sum."""

@@ -36,6 +36,8 @@ _SMALL = 1e-2
 #: The largest order and argument, summed, of series and of Schläfli's integrals; the least share
 #: of a term; the nodes of an integral over the half line.
 _LONGEST, _LEAST, _NODES = 200.0, 1e-17, 96
+#: Terms of a series far out.
+_MANY = 40
 
 #: Of the first and of the second kind's scaled function, by the sign of its series.
 _LEADING = {-1: 1 / math.sqrt(2 * math.pi), 1: math.sqrt(math.pi / 2)}
@@ -123,6 +125,7 @@ class JvInOrder(InOrder):
             v,
             x,
             lambda v, x: _hankel(xp, self.n, v, x).real,
+            (_is_far(xp, v, x), lambda v, x: _far_hankel(xp, self.n, v, x).real),
             (series & (self.n == 1), lambda v, x: _series(xp, v, x, 0, -1)),
             (
                 ((v <= x) | (v < 40)) & (abs(v) + x < _LONGEST) & (self.n == 1),
@@ -153,6 +156,7 @@ class YvInOrder(InOrder):
             v,
             x,
             at,
+            (_is_far(xp, v, x), lambda v, x: _far_hankel(xp, self.n, v, x).imag),
             (
                 (abs(v) + x < _LONGEST) & (self.n == 1),
                 lambda v, x: _by_schlaefli(xp, v, x, second=True),
@@ -243,7 +247,7 @@ def _first_modified(xp: Any, n: int, v: Any, x: Any, *, scaled: bool) -> Any:
         v,
         x,
         above,
-        (x > xp.maximum(v * v, FAR), beyond),
+        ((x > xp.maximum(v * v, FAR)) | _is_far(xp, v, x), beyond),
         (summed & (v >= 0), series),
         (summed & (v < 0), mirrored),
     )
@@ -251,7 +255,25 @@ def _first_modified(xp: Any, n: int, v: Any, x: Any, *, scaled: bool) -> Any:
 
 def _far(xp: Any, n: int, v: Any, x: Any, sign: int) -> Any:
     """Of a scaled function far out, by its series."""
-    return derivatives_in_order(n, v, x, sign)[0] / xp.sqrt(x) * _LEADING[sign]
+    return derivatives_in_order(n, v, x, sign, _MANY)[0] / xp.sqrt(x) * _LEADING[sign]
+
+
+def _is_far(xp: Any, v: Any, x: Any) -> Any:
+    """Where so many terms have all digits."""
+    return x > xp.maximum(v * v / 8, _LONGEST)
+
+
+def _far_hankel(xp: Any, n: int, v: Any, x: Any) -> Any:
+    """Derivative of ``H_v`` far out: ``sqrt(2 / πx) exp(i (x - vπ/2 - π/4)) Σ a_k(v) (i / x)^k``.
+
+    Source: DLMF 10.17.5.
+    """
+    total: Any = 0
+    for m in range(n + 1):
+        share = derivatives_in_order(m, v, x, 1j, _MANY)[0]
+        total = total + share * math.comb(n, m) * (-0.5j * math.pi) ** (n - m)
+    turn = xp.exp(-0.5j * math.pi * (xp.remainder(v, 4) + 0.5))
+    return total * turn * xp.exp(1j * x) * xp.sqrt(2 / (math.pi * x))
 
 
 def _grown(xp: Any, z: Any, x: Any, *, scaled: bool) -> Any:

@@ -38,11 +38,11 @@ def _rise(z: Var, x: Var, m: Var, factor: Var | None = None) -> Var:
     left = Less()(x, half)
     beside = LogicalAnd()(x.exceeds(_LEFTMOST), Less()(Absolute()(x - Round()(x)), half * 0.5))
     near = LogicalOr()(_is_pole(x), LogicalAnd()(left, beside))
-    apart = Where()(near, smooth, z * DigammaRise()(x, m))
     reflected = LogicalAnd()(LogicalAnd()(left, Less()(end, half)), Floor()(m).equals(m))
+    rise = DigammaRise()(Where()(reflected, 1 - end, x), m)
     # Of whole m the cotangents' difference is 0, but for its slope in m.
     turn = Where()(_is_pole(x), x * 0, _sine(m) / (_sine(x) * _sine(end)) * math.pi)
-    return Where()(reflected, z * (turn - DigammaRise()(1 - end, m)), apart)
+    return Where()(reflected, z * (turn - rise), Where()(near, smooth, z * rise))
 
 
 def _sine(x: Var) -> Var:

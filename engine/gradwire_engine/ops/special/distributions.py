@@ -90,17 +90,21 @@ class StdtrInDf(SpecialBinary):
         found, moves = xp.zeros(v.shape), moves.reshape(-1)
         simple = v <= (_SUMMED if self.n == 1 else 0)
         outer = v * (v + 5) < (v + 2) * (v + s * s)
+        end = xp.arcsinh(s / xp.sqrt(v))
+        rising = _log_slope(xp, v, *_share_and_growth(xp, end), _rise(xp, v / 2), 1) > 0
+        central = rising & (end < 3)
         for chosen, rule in (
             (moves & simple & outer, partial(_fraction, outer=True)),
             (moves & simple & ~outer, partial(_fraction, outer=False)),
-            (moves & ~simple, self._integral),
+            (moves & ~simple & central, partial(self._integral, central=True)),
+            (moves & ~simple & ~central, partial(self._integral, central=False)),
         ):
             for piece in pieces(xp, chosen, v):
                 found[piece] = rule(xp, v[piece], s[piece])
         shaped = found.reshape(valid.shape) * xp.sign(t)
         return xp.where(valid, shaped, math.nan).astype(operands[0].dtype)
 
-    def _integral(self, xp: Any, v: Any, t: Any) -> Any:
+    def _integral(self, xp: Any, v: Any, t: Any, *, central: bool) -> Any:
         """From 0 to ``t`` while the density rises with ``df``, else beyond; ``t = √v sinh y``."""
         ln_beta, end = xp.special.betaln(v / 2, 0.5), xp.arcsinh(t / xp.sqrt(v))
         rises = [_rise(xp, v / 2, k) for k in range(self.n)]
@@ -110,12 +114,10 @@ class StdtrInDf(SpecialBinary):
             slopes = [_log_slope(xp, v, share, growth, rise, k + 1) for k, rise in enumerate(rises)]
             return xp.exp(growth * (v * -0.5) - ln_beta) * bell(self.n, slopes)
 
-        rising = _log_slope(xp, v, *_share_and_growth(xp, end), rises[0], 1)
-        central = (rising > 0) & (end < 3)
+        if central:
+            return segment(xp, integrand, end, _NODES)
         near = 1 / (1 + xp.sqrt(v) + v * xp.tanh(end))
-        inner = segment(xp, integrand, xp.where(central, end, 0), _NODES)
-        outer = half_line(xp, lambda w: integrand(end + w), near, 1 / v + 0.25 / xp.sqrt(v))
-        return xp.where(central, inner, -outer)
+        return -half_line(xp, lambda w: integrand(end + w), near, 1 / v + 0.25 / xp.sqrt(v))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``df_bar`` by the next derivative, ``t_bar`` by the density's."""

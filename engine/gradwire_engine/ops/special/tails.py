@@ -125,15 +125,17 @@ def modified_bessel(v: Var, x: Var, z: Var, near: Var, sign: int) -> Var:
     return beyond(far, x, z, near, ratio)
 
 
-def derivatives_in_order(n: int, v: Any, x: Any, sign: int) -> tuple[Any, Any]:
-    """``Σ d_k`` and ``-Σ (k + 1/2) d_k``, of ``n > 0`` derivatives ``d_k`` of ``a_k(v) (±x)^-k``.
+def derivatives_in_order(
+    n: int, v: Any, x: Any, sign: complex, terms: int = TERMS
+) -> tuple[Any, Any]:
+    """``Σ d_k`` and ``-Σ (k + 1/2) d_k``, of derivatives ``d_k`` of ``a_k(v) (sign / x)^k`` in v.
 
     Each ``a_k`` is the one before times ``(4v² - (2k - 1)²) / 8k``.
     """
     square, u = v * v * 4, sign / x
     found: list[Any] = [1.0] + [None] * n
-    total = weighted = 0.0
-    for k in range(1, TERMS):
+    total, weighted = (0.0, 0.0) if n else (1.0, -0.5)
+    for k in range(1, terms):
         share = u * (1 / k)
         factors = (square - (2 * k - 1) ** 2) * share * 0.125, v * share, share
         for m in range(n, -1, -1):
