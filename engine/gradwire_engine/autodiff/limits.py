@@ -80,7 +80,7 @@ class Limits:
         if self._radial is None:
             self._radial = {}
             self._of_norms(self._radial)
-        slope = self._radial.get(slot) if op.rule == "radial" else None
+        slope = self._radial.get(slot) if op.rule != "even" else None
         if slope is None:
             return bars
         return *bars[:-1], w_bar * self._b.cast(slope, w_bar.dtype)

@@ -262,7 +262,8 @@ def _of_abs_power(z_bar: Var, z: Var, x: Var, y: Var) -> Cotangents:
 
 
 def _of_signed_power(z_bar: Var, z: Var, x: Var, y: Var) -> Cotangents:
-    return z_bar * (y * abs_power(x, _lower(y))), z_bar * XLogY()(z, Absolute()(x))
+    in_x = multiply_no_nan(y * abs_power(x, _lower(y)), z_bar)
+    return in_x, z_bar * XLogY()(z, Absolute()(x))
 
 
 def _gennorm_below(y: Var, beta: Var) -> Var:

@@ -253,6 +253,28 @@ def test_far_out(ask, text, x, expected, slope):
         np.testing.assert_allclose(answer.gradients["x"], slope, 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "slopes", "curvature"),
+    [
+        ("nbinom.logpmf(0, x, 0.4)", np.log(0.4) * 1e-8, np.log(0.4), 0),
+        ("nbinom.pmf(0, x, 0.4)", 0.4**1e-8, np.log(0.4), np.log(0.4) ** 2),
+        ("nbinom.logpmf(3, x, 0.4)", np.log(0.6**3 / 3) + np.log(1e-8), 1e8, -1e16),
+        ("betabinom.logpmf(0, 5, x, 1e8)", -4.9999999e-16, -4.9999999e-8, 4.9999998e-16),
+    ],
+)
+def test_small_parameters(ask, text, value, slopes, curvature):
+    answer = ask.answer(f"scipy.stats.{text}", {"x": 1e-8}, kind="hessian")
+    assert answer.value == pytest.approx(value, rel=1e-6)
+    assert answer.derivatives["gradients"]["x"] == pytest.approx(slopes, rel=1e-6)
+    assert answer.derivatives["hessian"]["x"]["x"] == pytest.approx(curvature, rel=1e-6, abs=1e-12)
+
+
+def test_beta_binomial_law_of_large_parameters_is_nearly_binomial(ask):
+    found = ask.value("scipy.stats.betabinom.logpmf(k, 20, 1e12, 2e12)", {"k": np.arange(21.0)})
+    expected = scipy.stats.binom.logpmf(np.arange(21), 20, 1 / 3)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
 def test_ends_of_quantiles(ask):
     text = "[scipy.stats.norm.ppf(q), scipy.stats.expon.ppf(q), scipy.stats.beta.ppf(q, 2, 3)]"
     found = np.asarray(ask.value(text, {"q": np.array([0.0, 1.0])}))

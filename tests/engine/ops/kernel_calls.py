@@ -27,6 +27,8 @@ from gradwire_engine.ops.patterns import FULL, Span
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.random.keys import Key
 from gradwire_engine.ops.requirements import Required
+from gradwire_engine.ops.special.densities import LogBetaDensity, LogGammaDensity
+from gradwire_engine.ops.special.distributions import LogStudentInDf
 from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import ArrayType
@@ -52,7 +54,8 @@ _TIES = np.array(
     + [-1.1, 3e-8, 1e-40, 65520.0, 3.4e38, -np.inf, np.nan, -0.0],
     np.float32,
 )
-#: Operations that are not recorded for a sample, but by rules of the optimiser and in loops.
+#: Operations that are recorded for no sample, but by rules of the optimiser, in loops and laws, and
+#: for higher derivatives.
 OTHERS: Sequence[tuple[Op, Sequence[Any]]] = (
     (Contract("ab,bc->ca"), (_MATRIX, _MATRIX)),
     (Contract("ab,ab->b"), (_MATRIX, _MATRIX)),
@@ -68,6 +71,9 @@ OTHERS: Sequence[tuple[Op, Sequence[Any]]] = (
     (Stacked(4, 1), ([_MATRIX[0], _MATRIX[1]],)),
     (OrderOfSwaps(3), (np.array([[2, 3, 3], [3, 2, 3]]),)),
     (SwapsOfOrder(3), (np.array([[1, 2, 0], [2, 1, 0]]),)),
+    (LogGammaDensity(), (np.array([0.6, 70.0]), np.array([1e3, 2.5]))),
+    (LogBetaDensity(), (np.array([0.6, 70.0]), np.array([30.0, 50.0]), np.array([-9.0, 1.5]))),
+    *[(LogStudentInDf(n), (np.array([0.1, 30.0]), np.array([1e3, 2.5]))) for n in (1, 3)],
     *[(Rounded(DTYPES[name]), (_TIES,)) for name in ("float16", "bfloat16")],
 )
 

@@ -99,3 +99,35 @@ def test_many_elements():
     v, x = np.linspace(-3, 9, 600), np.full(600, 2.0)
     some = found(JvInOrder, v[::100], x[::100])
     np.testing.assert_allclose(some, found(JvInOrder, v, x)[::100], rtol=1e-12)
+
+
+#: Orders beside whole ones, and arguments on both sides of where series are asymptotic.
+BESIDE = [(v, x) for v in (1e-8, -1e-3, 0.5, 3.0, -2.7) for x in (0.5, 2.5, 45.0, 400.0)]
+BESIDE.append((38.0, 250.0))
+
+
+@pytest.mark.parametrize("name", "jv yv iv kv ive kve".split())
+def test_second_derivatives_in_the_order_are_mpmaths(ask, name):
+    mp = pytest.importorskip("mpmath").mp
+    function = getattr(mp, f"bessel{name[0]}")
+    growth = {"ive": -1, "kve": 1}.get(name, 0)
+    v, x = np.array(BESIDE).T
+    program = f"d = grad(sum({name}(v, x)), v)\nd, grad(sum(d), v), grad(sum(d), x)"
+    found = np.array(ask.value(program, {"v": v, "x": x})).T
+    for (order, at), derivatives in zip(BESIDE, found, strict=True):
+        with mp.workdps(50):
+            p, q = mp.mpf(order), mp.mpf(at)
+            h, k = p * mp.mpf(10) ** -10, q * mp.mpf(10) ** -10
+            a, b, c, d, z, e, f = [
+                function(p + i * h, q + j * k) * mp.exp(growth * (q + j * k))
+                for i, j in ((1, 1), (1, -1), (-1, 1), (-1, -1), (0, 0), (1, 0), (-1, 0))
+            ]
+            true = [(e - f) / (2 * h), (e + f - 2 * z) / h**2, (a - b - c + d) / (4 * h * k)]
+        expected, small = np.array(true, float), float(abs(z)) * 1e-12
+        np.testing.assert_allclose(derivatives, expected, 1e-9, small, err_msg=f"{order} {at}")
+
+
+def test_derivatives_in_the_order_overflow_as_functions_do(ask):
+    program = "grad(sum(iv(v, 1000.0)), v), grad(sum(yv(100 * v, 0.5)), v)"
+    found = ask.value(program, {"v": np.array([-2.5, 10.0])})
+    np.testing.assert_array_equal(found, [[np.inf, -np.inf], [found[1][0], -np.inf]])

@@ -39,6 +39,17 @@ STUDENT = [
     (10_000.0, 6, 3.4726121078689746e-15),
     (1000_000.0, 1.4, 1.551175797106965e-13),
 ]
+#: Twice in the degrees of freedom, and in these and the argument.
+STUDENT_TWICE = [
+    (1e-08, 1, -25000041.89814639, 0.4999998984651324),
+    (0.001, 0.5, -252.9043309756578, 0.9896411893258322),
+    (0.04, 1e10, -114.1052101209624, 1.475609367469706e-13),
+    (0.3, 0.7, -0.59789506170142, 0.2466729465474585),
+    (17, 5, -2.255921994687855e-6, -1.561793640662893e-5),
+    (1e5, 1.5, -3.156972554517245e-16, 1.416761068396726e-12),
+    (1e10, 1.5, -3.156991394167716e-31, 1.416598704219404e-22),
+    (1e16, 0.5, -1.100204146138436e-49, 1.265234768059201e-33),
+]
 
 
 def test_incomplete_beta():
@@ -53,7 +64,16 @@ def test_students_degrees_of_freedom():
     np.testing.assert_allclose(found(StdtrInDf(1), df, t), expected, rtol=1e-9)
     assert found(StdtrInDf(1), 3, -np.array(t)) == pytest.approx(-found(StdtrInDf(1), 3, t))
     assert found(StdtrInDf(1), 3, [0, np.inf]).tolist() == [0, 0]
-    assert np.isnan(found(StdtrInDf(1), [0, -1, np.inf, 3], [1, 1, 1, np.nan])).all()
+    assert np.isnan(found(StdtrInDf(1), [0, -1, 3], [1, 1, np.nan])).all()
+    assert found(StdtrInDf(1), np.inf, 1) == 0
+
+
+def test_second_derivatives_in_students_degrees_of_freedom(ask):
+    df, t, in_df, in_both = map(np.array, zip(*STUDENT_TWICE, strict=True))
+    program = "d = grad(sum(stdtr(df, t)), df)\ngrad(sum(d), df), grad(sum(d), t)"
+    twice, mixed = ask.value(program, {"df": df, "t": t * 1.0})
+    np.testing.assert_allclose(twice, in_df, rtol=1e-7)
+    np.testing.assert_allclose(mixed, in_both, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

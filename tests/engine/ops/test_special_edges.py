@@ -79,6 +79,7 @@ def test_values_are_scipys(name, args):
         ("stdtr", [1.0, 0.0], [0, 1 / pi]),
         ("stdtr", [2.0, 0.0], [0, 1 / sqrt(8)]),
         ("stdtr", [1e4, 30.0], [0, 0]),
+        ("stdtr", [inf, 1.0], [0, np.exp(-0.5) / sqrt(2 * pi)]),
         ("stdtr", [50.0, 3.0], [1.6720407135640352e-05, 0.00583106055835652]),
         ("stdtrit", [1.0, 0.5], [0, pi]),
         ("chdtr", [2.0, 0.0], [0, 0.5]),
@@ -111,6 +112,13 @@ def test_values_are_scipys(name, args):
         ("elliprg", [1.0, 1.0, 1.0], [1 / 6, 1 / 6, 1 / 6]),
         ("elliprc", [1.0, -1.0], [nan, nan]),
         ("agm", [3.0, 3.0], [0.5, 0.5]),
+        ("agm", [inf, 2.0], [0, inf]),
+        ("agm", [-2.0, -inf], [inf, 0]),
+        ("ellipkinc", [1e16, 0.5], [1.1986209642854728, 5393526011883793.9]),
+        ("zeta", [1e16, 2.5], [0, 0]),
+        ("inv_boxcox1p", [-30.0, 1e-300], [np.exp(-30), -450 * np.exp(-30)]),
+        ("rel_entr", [1e-300, 1e300], [1 - 600 * np.log(10), 0]),
+        ("kl_div", [1e300, 1e-300], [600 * np.log(10), -inf]),
         ("pdtr", [0.0, 1.0], [None, -np.exp(-1)]),
         ("bdtr", [3.0, 3.0, 0.2], [None, 0, 0]),
         ("bdtr", [0.0, 2.0, 0.25], [None, np.log(0.75) * 0.75**2, -1.5]),
@@ -227,6 +235,75 @@ def test_sums_with_signs_are_scipys(weights, keepdims):
         expected = scipy.special.logsumexp(exponents, axis=1, **named)
     for found, wanted in zip(evaluate(call.record, call.values), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("exponents", "weights", "expected"),
+    [
+        ([inf], [0.0], (-inf, [0], [inf])),
+        ([inf, 0.0], [0.0, 2.0], (np.log(2), [0, 1], [inf, 0.5])),
+        ([800.0, 0.0], [0.0, 2.0], (np.log(2), [0, 1], [inf, 0.5])),
+        ([300.0, 0.0], [0.0, 2.0], (np.log(2), [0, 1], [np.exp(300) / 2, 0.5])),
+    ],
+)
+def test_what_has_no_weight_is_in_no_sum_but_would_be(ask, exponents, weights, expected):
+    given = {"a": np.array(exponents), "w": np.array(weights)}
+    answer = ask.answer("logsumexp(a, b=w)", given)
+    found = answer.value, *[answer.gradients[name] for name in given]
+    for got, wanted in zip(found, expected, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-14)
+    assert ("backward" in answer.nonfinite) == bool(np.isinf(expected[2]).any())
+
+
+@pytest.mark.parametrize("order", [0.5, 1.5, 2.5, 3])
+def test_slopes_of_norms_where_some_coordinates_are_zero(ask, order):
+    """Beside 0 a coordinate is as ``|x|^p``, whose second derivative there may be infinite."""
+    x = np.array([1.0, 0.0, -2.0])
+    answer = ask.answer(f"norm(x, {order})", {"x": x}, kind="hessian")
+    found = answer.derivatives["hessian"]["x"]["x"]
+    others = ask.answer(f"norm(x, {order})", {"x": x[::2]}, kind="hessian").derivatives
+    np.testing.assert_allclose(found[::2, ::2], others["hessian"]["x"]["x"], rtol=1e-14)
+    assert found[1].tolist() == [0, {0.5: -inf, 1.5: inf}.get(order, 0), 0]
+    assert found[:, 1].tolist() == found[1].tolist()
+    assert ("backward" in answer.nonfinite) == (order < 2)
+
+
+@pytest.mark.parametrize(("x", "m"), [(-2.5, -1.0), (-3.7, 2.0), (-12.25, 5.0), (0.3, 2.0)])
+def test_mixed_derivatives_of_rising_factorials_of_whole_length(ask, x, m):
+    """``∂(x)ₘ/∂m = (x)ₘ ψ(x + m)``, differentiated in ``x``."""
+    found = ask.value("grad(lambda m: grad(poch)(x, m))(m)", {"x": x, "m": m})
+    z, end = scipy.special.poch(x, m), x + m
+    turn = np.pi / np.sin(np.pi * end)  # DLMF 5.5.4
+    psi, start = scipy.special.digamma(end), scipy.special.digamma(x)
+    slope = turn**2 - scipy.special.zeta(2, 1 - end) if end < 0 else scipy.special.zeta(2, end)
+    assert found == pytest.approx(z * ((psi - start) * psi + slope), rel=1e-10)
+
+
+@pytest.mark.parametrize("ratio", [1e-9, 1e-3, 0.5, 10.0, 1e9])
+def test_slopes_of_smooth_penalties_in_their_scale(ask, ratio):
+    """By the half of the angle ``t``, ``tan t = r / delta``: ``delta (1 - cos t)² / cos t``."""
+    found = ask.gradients("pseudo_huber(d, r)", {"d": 3.0, "r": 3.0 * ratio})
+    cosine, half = 1 / np.hypot(1, ratio), np.sin(np.arctan(ratio) / 2)
+    assert found["d"] == pytest.approx(3.0 * 4 * half**4 / cosine, rel=1e-13)
+    assert found["r"] == pytest.approx(3.0 * ratio * cosine, rel=1e-13)
+
+
+@pytest.mark.parametrize(("df", "p"), [(0.9, 1e-130), (2.5, 1e-150), (5.0, 1e-200)])
+def test_quantiles_of_student_far_out(ask, df, p):
+    """There SciPy's end, or are infinite on the wrong side."""
+    found = ask.answer("stdtrit(df, p)", {"df": df, "p": p})
+    share = (2 * p * df / 2 * scipy.special.beta(df / 2, 0.5)) ** (1 / df)
+    assert found.value == pytest.approx(-sqrt(df) / share, rel=1e-12)
+    assert found.gradients["p"] == pytest.approx(1 / (p * df / -found.value), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "text",
+    "stdtr(3.0,x) fdtr(2.0,3.0,x) fdtrc(2.0,3.0,x) arctan2(30.0,x) arctan2(x,2.0)".split(),
+)
+def test_what_settles_has_no_slopes_at_infinity(ask, text):
+    found = ask.answer(text, {"x": inf}, kind="hessian").derivatives
+    assert found["gradients"]["x"] == found["hessian"]["x"]["x"] == 0
 
 
 @pytest.mark.parametrize(

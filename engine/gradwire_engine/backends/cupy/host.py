@@ -25,7 +25,8 @@ REAL = frozenset("erf erfc erfcx exp1 expi spherical_yn".split())
 #: How many terms or steps are computed depends on the operands' values.
 DEPENDING = frozenset(
     "agm_share algebraic_integral beta_density betainc_in_ab expm gamma_density gammainc_in_a "
-    "iv_in_order ive_in_order jv_in_order kv_in_order kve_in_order nonzero_indices "
+    "iv_in_order ive_in_order jv_in_order kv_in_order kve_in_order log_beta_density "
+    "log_gamma_density nonzero_indices "
     "series_in_parameters stdtr_in_df yv_in_order".split()
 )
 #: A library of CUDA's is called, for which the host waits, be it to see whether it has failed.

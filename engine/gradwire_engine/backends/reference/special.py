@@ -28,6 +28,10 @@ _FAR_AIRY = 1e6
 #: Leading coefficients of the scaled Airy functions, and the next relative to them, of ``ζ^-1``.
 _AIRY_SCALES = [x / math.sqrt(math.pi) for x in (0.5, -0.5, 1, 1)]
 _AIRY_TERMS = -5 / 72, 7 / 72, 5 / 72, -7 / 72
+#: Up to here SciPy's zeta function knows that it underflows.
+_HIGH_ZETA = 1e5
+#: From here on one term of Student's tail has all digits.
+_FAR_STUDENT = 1e30
 #: Of higher spherical functions the first term is 0 or infinite beside 0.
 _HIGHEST = 40
 #: From where on Stirling's series has all digits, of so many terms; where ``Γ`` overflows.
@@ -278,6 +282,20 @@ def _of_large(z: Any, a: Any, b: Any, least_sum: float) -> Any:
     return found[()]
 
 
+def stdtrit(df: Any, p: Any) -> Any:
+    """Student's quantile; far out by one term of its tail, where SciPy's ends or is ``inf``."""
+    z = scipy.stdtrit(df, p)
+    far = (abs(z) > _FAR_STUDENT) & (df > 0) & (p > 0) & (p < 1)
+    if not far.any():
+        return z
+    df, p, found = (np.asarray(x, float) for x in (*np.broadcast_arrays(df, p), z))
+    with np.errstate(all="ignore"):
+        tail = np.where(p < 0.5, p, 1 - p)
+        ln_share = (np.log(tail) + np.log(df) + _betaln(df / 2, 0.5)) * (2 / df)
+        size = np.exp((np.log(df) - ln_share) / 2)
+    return np.where(far, np.copysign(size, p - 0.5), found)[()].astype(z.dtype)
+
+
 def _reduced(routine: Routine) -> Routine:
     """A function of an angle in degrees, of any size."""
     return lambda x: routine(np.fmod(x, 360))
@@ -294,6 +312,7 @@ def _completed() -> dict[str, Routine]:
         "struve": _struve,
         "modstruve": _struve,
         "spence": _ends(inf=-math.inf),
+        "zeta": lambda z, s, q: np.where((s > _HIGH_ZETA) & (q > 1), 0, z),
         "gammaln": _ln_size_of_gamma,
         "loggamma": _ln_gamma,
         "k0": _k0,
@@ -321,6 +340,7 @@ def _completed() -> dict[str, Routine]:
         "airye": airye,
         "beta": beta,
         "betaln": betaln,
+        "stdtrit": stdtrit,
         # SciPy gives 0 for angles that it does not reduce, and a rounded angle's cotangent.
         **{name: _reduced(getattr(scipy, name)) for name in ("sindg", "cosdg", "tandg")},
         "cotdg": lambda x: 1 / scipy.tandg(np.fmod(x, 180)),

@@ -5,23 +5,34 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gradwire_engine.dialects.stats.laws import POSITIVE, continuous
+from gradwire_engine.dialects.stats.laws import POSITIVE, Rule, continuous
 from gradwire_engine.ops.formulas import gennorm_below, log_gennorm
 from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
-from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Sqrt, Square
-from gradwire_engine.ops.pointwise.comparison import IsNan, Less
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Square
+from gradwire_engine.ops.pointwise.comparison import IsNan, Less, LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.exponential import Exp, Expm1, Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.pointwise.trigonometric import Arctan2, Sin, Tan, Tanh
+from gradwire_engine.ops.pointwise.trigonometric import Arctan2, Hypot, Sin, Tan, Tanh
 from gradwire_engine.ops.rules import RULES, by_formula
 from gradwire_engine.ops.special.bessel import I0e
 from gradwire_engine.ops.special.beta import BetaLn
-from gradwire_engine.ops.special.distributions import Stdtr, Stdtrit
+from gradwire_engine.ops.special.distributions import Stdtr, Stdtrit, log1p_square, log_student
 from gradwire_engine.ops.special.error_functions import Logit
 from gradwire_engine.ops.special.gamma import GammaLn
 from gradwire_engine.ops.special.incomplete import BetaInc, BetaIncC, GammaInc, GammaIncC
 from gradwire_engine.ops.special.inverses import BetaIncCInv, BetaIncInv, GammaIncCInv, GammaIncInv
+from gradwire_engine.ops.special.log_tails import (
+    log_betainc,
+    log_betaincc,
+    log_gammainc,
+    log_gammaincc,
+    logarithm,
+    tail_of_betainc,
+    tail_of_gammaincc,
+    underflows,
+)
 from gradwire_engine.ops.special.normal import LogNdtr, Ndtr, Ndtri
+from gradwire_engine.ops.special.tails import settled
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.base import Cotangents
@@ -29,6 +40,8 @@ if TYPE_CHECKING:
 
 _LOG_2 = math.log(2)
 _LOG_ROOT_2_PI = math.log(2 * math.pi) / 2
+#: So few terms of Student's tail have all digits, by the logarithm of their size.
+_FAR = -8.0
 
 
 def _log1mexp(x: Var) -> Var:
@@ -50,6 +63,11 @@ def _of_log_logistic(z_bar: Var, z: Var, y: Var) -> Cotangents:
 
 
 RULES["log_logistic"] = _of_log_logistic
+
+
+def _power(y: Var, c: Var) -> Var:
+    """``y ** c``, NaN where ``c`` is, also of 1."""
+    return Where()(IsNan()(c), c, Power()(y, c))
 
 
 def _steep(x: Var) -> Var:
@@ -95,6 +113,8 @@ continuous(
     POSITIVE,
     cdf=lambda y, a: GammaInc()(a, y),
     sf=lambda y, a: GammaIncC()(a, y),
+    logcdf=lambda y, a: log_gammainc(a, y),
+    logsf=lambda y, a: log_gammaincc(a, y),
     ppf=lambda q, a: GammaIncInv()(a, q),
     isf=lambda q, a: GammaIncCInv()(a, q),
 )
@@ -106,6 +126,8 @@ continuous(
     POSITIVE,
     cdf=lambda y, df: GammaInc()(df * 0.5, y * 0.5),
     sf=lambda y, df: GammaIncC()(df * 0.5, y * 0.5),
+    logcdf=lambda y, df: log_gammainc(df * 0.5, y * 0.5),
+    logsf=lambda y, df: log_gammaincc(df * 0.5, y * 0.5),
     ppf=lambda q, df: GammaIncInv()(df * 0.5, q) * 2,
     isf=lambda q, df: GammaIncCInv()(df * 0.5, q) * 2,
 )
@@ -117,30 +139,32 @@ continuous(
     (0.0, 1.0),
     cdf=lambda y, a, b: BetaInc()(a, b, y),
     sf=lambda y, a, b: BetaIncC()(a, b, y),
+    logcdf=lambda y, a, b: log_betainc(a, b, y),
+    logsf=lambda y, a, b: log_betaincc(a, b, y),
     ppf=lambda q, a, b: BetaIncInv()(a, b, q),
     isf=lambda q, a, b: BetaIncCInv()(a, b, q),
 )
 
 
-def _log1p_square(y: Var) -> Var:
-    """``ln(1 + y²)``, also where the square overflows."""
-    square = y * y
-    return Where()(square.equals(math.inf), Log()(Absolute()(y)) * 2, Log1p()(square))
-
-
-def _log_student(y: Var, df: Var) -> Var:
-    half = y.builder.scalar(0.5, df.dtype)
-    shape = BetaLn()(df * 0.5, half) + Log()(df) * 0.5
-    return _log1p_square(y / Sqrt()(df)) * ((df + 1) * -0.5) - shape
+def _log_student_below(y: Var, df: Var) -> Var:
+    """In the tail by the log-odds of ``df / (df + y²)``, which have no squares."""
+    half, below = y.builder.scalar(0.5, y.dtype), Stdtr()(df, y)
+    odds = Log()(df) - Log()(Absolute()(y)) * 2
+    tail = tail_of_betainc(df * 0.5, half, odds) - _LOG_2
+    far = Less()(odds + Log1p()(df), y.builder.scalar(_FAR, y.dtype))
+    low = LogicalOr()(underflows(below), LogicalAnd()(far, Less()(below, half)))
+    return logarithm(below, Stdtr()(df, -y), tail, low)
 
 
 continuous(
     "t",
     "Student's law of df degrees of freedom, (1 + y²/df)^(-(df+1)/2) / (sqrt(df) B(df/2, 1/2))",
-    _log_student,
+    log_student,
     "df",
     cdf=lambda y, df: Stdtr()(df, y),
     sf=lambda y, df: Stdtr()(df, -y),
+    logcdf=_log_student_below,
+    logsf=lambda y, df: _log_student_below(-y, df),
     ppf=lambda q, df: Stdtrit()(df, q),
     isf=lambda q, df: -Stdtrit()(df, q),
 )
@@ -148,6 +172,22 @@ continuous(
 
 def _cauchy_below(y: Var) -> Var:
     return Arctan2()(y.builder.scalar(1, y.dtype), -y) / math.pi
+
+
+def _log_cauchy_below(y: Var) -> Var:
+    return by_formula(
+        "log_cauchy_below", lambda y: logarithm(_cauchy_below(y), _cauchy_below(-y)), y
+    )
+
+
+def _of_log_cauchy_below(z_bar: Var, z: Var, y: Var) -> Cotangents:
+    """``1 / ((1 + y²) arctan2(1, -y))``, where the square may overflow."""
+    one = y.builder.scalar(1, y.dtype)
+    share = 1 / Hypot()(y, one)
+    return (z_bar * settled(y, share * (share / Arctan2()(one, -y))),)
+
+
+RULES["log_cauchy_below"] = _of_log_cauchy_below
 
 
 def _cauchy_quantile(q: Var) -> Var:
@@ -161,9 +201,11 @@ def _cauchy_quantile(q: Var) -> Var:
 continuous(
     "cauchy",
     "Cauchy's law, 1 / (π (1 + y²))",
-    lambda y: -_log1p_square(y) - math.log(math.pi),
+    lambda y: -log1p_square(y) - math.log(math.pi),
     cdf=_cauchy_below,
     sf=lambda y: _cauchy_below(-y),
+    logcdf=_log_cauchy_below,
+    logsf=lambda y: _log_cauchy_below(-y),
     ppf=_cauchy_quantile,
     isf=lambda q: -_cauchy_quantile(q),
 )
@@ -229,6 +271,7 @@ continuous(
     (1.0, math.inf),
     cdf=lambda y, b: -Expm1()(-(b * Log()(y))),
     sf=lambda y, b: Exp()(-(b * Log()(y))),
+    logcdf=lambda y, b: _log_steep_rest(Log()(b) + Log()(Log()(y))),
     logsf=lambda y, b: -(b * Log()(y)),
     ppf=lambda q, b: Exp()(-(Log1p()(-q) / b)),
     isf=lambda q, b: Exp()(-(Log()(q) / b)),
@@ -275,6 +318,20 @@ def _tails(a: Var, b: Var) -> tuple[Var, Var]:
     return LogNdtr()(Where()(right, -b, a)), LogNdtr()(Where()(right, -a, b))
 
 
+def _truncated_below(y: Var, a: Var, b: Var) -> Var:
+    return _between(a, y, _log_between(a, b))
+
+
+def _truncated_above(y: Var, a: Var, b: Var) -> Var:
+    return _between(y, b, _log_between(a, b))
+
+
+def _log_truncated(rule: Rule, rest: Rule, ends: tuple[Var, Var], y: Var, a: Var, b: Var) -> Var:
+    p = rule(y, a, b)
+    low = Less()(p, p.builder.scalar(0.5, p.dtype))
+    return logarithm(p, rest(y, a, b), _log_between(*ends) - _log_between(a, b), low)
+
+
 continuous(
     "truncnorm",
     "the normal law between a and b",
@@ -282,11 +339,16 @@ continuous(
     "a b",
     (lambda a, b: a, lambda a, b: b),
     domain={"a": lambda a, b, *_: (-math.inf, b), "b": None},
-    cdf=lambda y, a, b: _between(a, y, _log_between(a, b)),
-    sf=lambda y, a, b: _between(y, b, _log_between(a, b)),
-    logcdf=lambda y, a, b: _log_between(a, y) - _log_between(a, b),
-    logsf=lambda y, a, b: _log_between(y, b) - _log_between(a, b),
+    cdf=_truncated_below,
+    sf=_truncated_above,
+    logcdf=lambda y, a, b: _log_truncated(_truncated_below, _truncated_above, (a, y), y, a, b),
+    logsf=lambda y, a, b: _log_truncated(_truncated_above, _truncated_below, (y, b), y, a, b),
 )
+
+
+def _log_gennorm_below(y: Var, beta: Var) -> Var:
+    tail = tail_of_gammaincc(1 / beta, _power(Absolute()(y), beta)) - _LOG_2
+    return logarithm(gennorm_below(y, beta), gennorm_below(-y, beta), tail)
 
 
 continuous(
@@ -296,6 +358,8 @@ continuous(
     "beta",
     cdf=gennorm_below,
     sf=lambda y, beta: gennorm_below(-y, beta),
+    logcdf=_log_gennorm_below,
+    logsf=lambda y, beta: _log_gennorm_below(-y, beta),
 )
 continuous(
     "vonmises",
@@ -345,11 +409,6 @@ continuous(
 )
 
 
-def _power(y: Var, c: Var) -> Var:
-    """``y ** c``, NaN where ``c`` is, also of 1."""
-    return Where()(IsNan()(c), c, Power()(y, c))
-
-
 continuous(
     "weibull_min",
     "Weibull's law, c y^(c-1) exp(-y^c)",
@@ -358,6 +417,7 @@ continuous(
     POSITIVE,
     cdf=lambda y, c: -Expm1()(-_power(y, c)),
     sf=lambda y, c: Exp()(-_power(y, c)),
+    logcdf=lambda y, c: _log_steep_rest(c * Log()(y)),
     logsf=lambda y, c: -_power(y, c),
     ppf=lambda q, c: _power(-Log1p()(-q), 1 / c),
     isf=lambda q, c: _power(-Log()(q), 1 / c),

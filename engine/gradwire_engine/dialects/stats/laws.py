@@ -17,17 +17,17 @@ from gradwire_engine.ops.pointwise.comparison import (
     Equal,
     Greater,
     GreaterEqual,
-    IsInf,
     IsNan,
     Less,
     LessEqual,
     LogicalAnd,
     LogicalOr,
 )
-from gradwire_engine.ops.pointwise.exponential import Log, Log1p, XLogY
+from gradwire_engine.ops.pointwise.exponential import Log, XLogY
 from gradwire_engine.ops.pointwise.selection import Floor, Where
 from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.special.error_functions import XLog1pY
+from gradwire_engine.ops.special.log_tails import logarithm
 from gradwire_engine.ops.special.powers import powers
 
 if TYPE_CHECKING:
@@ -109,8 +109,8 @@ def continuous(
     It is ``flat`` if all derivatives of probabilities are 0 at its least value.  All are NaN where
     ``scale`` is not positive, or a shape not in its ``domain``.
 
-    ``rules`` give ``cdf`` and the other functions of the standard variable; ``sf`` and logarithms
-    follow from ``cdf`` where they are not given to be exact in the tails.
+    ``rules`` give ``cdf`` and the other functions of the standard variable; ``sf`` follows from
+    ``cdf`` where it is not given to be exact in the tails, logarithms where nothing underflows.
     """
     valid = _valid([*shapes.split(), "loc", "scale"], domain)
 
@@ -200,17 +200,11 @@ def _completed(rules: dict[str, Rule]) -> dict[str, Rule]:
         return {}
     sf: Rule = rules.get("sf", lambda *a: 1 - cdf(*a))
     logarithms: dict[str, Rule] = {
-        "logcdf": lambda *a: _logarithm(cdf(*a), sf(*a)),
-        "logsf": lambda *a: _logarithm(sf(*a), cdf(*a)),
+        "logcdf": lambda *a: logarithm(cdf(*a), sf(*a)),
+        "logsf": lambda *a: logarithm(sf(*a), cdf(*a)),
     }
     given = {key: rule for key, rule in rules.items() if key in _VALUES}
     return {"sf": sf, **logarithms, **given}
-
-
-def _logarithm(probability: Var, rest: Var) -> Var:
-    """The logarithm, from the ``rest`` to 1 where that is less: it has more digits."""
-    high = probability.exceeds(0.5)
-    return Where()(high, Log1p()(-rest), Log()(probability))
 
 
 def _valid(names: list[str], domain: Domain | None) -> Callable[[tuple[Var, ...]], list[Var]]:
@@ -254,8 +248,8 @@ def _density(key: str, shape: list[Var], r: Var, factors: list[Var]) -> Var:
         vanishes = LogicalAnd()(Less()(r, r.builder.scalar(_UNDERFLOWS, r.dtype)), z.equals(0))
         return _unless(vanishes, 0, shape, z)
     z = r
-    for logarithm, x, a in zip((XLogY, XLog1pY), factors[::2], factors[1::2], strict=False):
-        z = z + logarithm()(a, x)
+    for product, x, a in zip((XLogY, XLog1pY), factors[::2], factors[1::2], strict=False):
+        z = z + product()(a, x)
     return z
 
 
@@ -264,19 +258,22 @@ def _within(
 ) -> Var:
     """``z`` where ``y`` is in the support, else what the function is on that side of it.
 
-    So there, and at infinity where it tends to a number, a probability has slopes 0.  A density
-    vanishes at infinity where its formula has no value.
+    So there, and at infinity where it tends to a number, a probability has slopes 0.  Densities
+    and logarithms have their limits at infinity where their formulas have no value.
     """
-    if key not in _VALUES:
-        z = _unless(LogicalAnd()(IsInf()(y), IsNan()(z)), _ENDS[key][0], shape, z)
-    for end, far, beyond in zip(support, _ENDS[key], (Less, Greater), strict=True):
+    infinities = (-math.inf, math.inf)
+    for infinity, end, far, beyond in zip(
+        infinities, support, _ENDS[key], (Less, Greater), strict=True
+    ):
         constant = key in _VALUES and math.isfinite(far)
+        there = y.equals(infinity)
+        if not constant or end != infinity:
+            there = LogicalAnd()(there, IsNan()(z))
+        z = _unless(there, far, shape, z)
         if callable(end) or math.isfinite(end):
             bound = end(*shape) if callable(end) else y.builder.scalar(end, y.dtype)
             outside = (LessEqual if flat and constant else beyond)()(y, bound)
             z = _unless(outside, far, shape, z)
-        elif constant:
-            z = _unless(y.equals(end), far, shape, z)
     return z
 
 

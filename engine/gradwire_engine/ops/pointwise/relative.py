@@ -180,7 +180,7 @@ class InverseBoxCox(SpecialBinary):
         u = x * y
         small = Less()(Absolute()(u), u.builder.scalar(0.5, u.dtype))
         one, two, three = (x.builder.scalar(n, x.dtype) for n in (1, 2, 3))
-        power = z + self.less if self.less else z
+        power = InvBoxCox()(x, y) if self.less else z
         log = Log1p()(u)
         divisor = Where()(small, one, y)
         in_x = Where()(small, power / (u + 1), Exp()(log * (1 / divisor - 1)))

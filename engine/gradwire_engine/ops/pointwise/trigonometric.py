@@ -133,7 +133,7 @@ class Arctan2(RealBinary):
         """``y_bar = z_bar x / r²``, ``x_bar = -z_bar y / r²``, ``r² = x² + y²``."""
         y, x = operands
         r = _nonzero(Hypot()(x, y))
-        return z_bar * (x / r / r), -(z_bar * (y / r / r))
+        return z_bar * _finite(r, x / r / r), -(z_bar * _finite(r, y / r / r))
 
 
 @register("hypot")
@@ -159,6 +159,31 @@ def _share(x: Var, y: Var) -> Var:
     return Where()(alone, Sign()(x), Cosine()(x, y))
 
 
+@register("smooth_penalty", public=False)
+class SmoothPenalty(RealBinary):
+    """``z = d (sqrt(d² + r²) - d)`` of positive ``d``, in which nothing cancels."""
+
+    workspace = 4.0
+    scalar = (
+        "{0} * (math.hypot({0}, {1}) - {0}) if math.hypot({0}, {1}) > 2.0 * {0} "
+        "else {0} * ({1} * {1}) / (math.hypot({0}, {1}) + {0})"
+    )
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """By the difference where that is large, else by the sum."""
+        d, r = operands
+        length = xp.hypot(d, r)
+        small = d * (r * r) / (length + d)
+        return xp.where(length > 2 * d, d * (length - d), small)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``d_bar = z_bar w² / l``, ``r_bar = z_bar d r / l``, ``l² = d² + r²``, ``w = l - d``."""
+        d, r = operands
+        length = Hypot()(d, r)
+        w = r * (r / (length + d))
+        return z_bar * (w / length * w), z_bar * (d * _share(r, d))
+
+
 @register("cosine_of_pair", public=False)
 class Cosine(RealBinary):
     """``z = x / sqrt(x² + y²)``, and 0 at the origin: nothing in its slopes cancels."""
@@ -174,8 +199,14 @@ class Cosine(RealBinary):
         """``x_bar = z_bar s² / r``, ``y_bar = -z_bar z s / r`` with the other cosine ``s``."""
         x, y = operands
         s = Cosine()(y, x)
-        share = z_bar * s / _nonzero(Hypot()(x, y))
-        return share * s, -(share * z)
+        r = _nonzero(Hypot()(x, y))
+        share = s / r
+        return z_bar * _finite(r, share * s), -(z_bar * _finite(r, share * z))
+
+
+def _finite(r: Var, slope: Var) -> Var:
+    """The slope, and 0, its limit, at infinite ``r``."""
+    return Where()(r.equals(math.inf), r.builder.scalar(0, r.dtype), slope)
 
 
 def _nonzero(r: Var) -> Var:

@@ -11,6 +11,7 @@ from gradwire_engine.ops.axes import axes_of, flag, with_ones, without
 from gradwire_engine.ops.base import FUNCTIONS, Cotangents, Static, macro, register
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import floating
+from gradwire_engine.ops.formulas import abs_power
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Square
 from gradwire_engine.ops.pointwise.comparison import IsFinite, LogicalAnd, NotEqual
 from gradwire_engine.ops.pointwise.complex import real_product
@@ -130,12 +131,8 @@ def _vector(x: Var, order: Any, axes: tuple[int, ...], *, keep: bool) -> Var:
     if order == 1:
         return Sum.over(size, axes, keepdims=keep)
     zero, one = b.scalar(0, size.dtype), b.scalar(1, size.dtype)
-    positive = NotEqual()(size, zero)
-    powers = Power()(
-        Where()(positive, size, one) if 0 < order < 1 else size, b.scalar(order, size.dtype)
-    )
-    if 0 < order < 1:  # an infinite slope in an absolute value, whose own at 0 is 0
-        powers = Where()(positive, powers, zero)
+    power = abs_power if order > 0 else Power()
+    powers = power(size if x.dtype.kind == "c" else x, b.scalar(order, size.dtype))
     total = Sum.over(powers, axes, keepdims=keep)
     within = NotEqual()(total, zero)
     if order < 0:  # of an element that is 0 so is the norm, and its slopes

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gradwire_engine.ops.base import Cotangents, register
+from gradwire_engine.ops.base import PRIMITIVES, Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary
-from gradwire_engine.ops.pointwise.arithmetic import Absolute
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
 from gradwire_engine.ops.pointwise.comparison import LogicalOr
 from gradwire_engine.ops.pointwise.selection import Sign, Where
 from gradwire_engine.ops.special.incomplete import half_line, of_length, pieces
-from gradwire_engine.ops.special.tails import modified_bessel
+from gradwire_engine.ops.special.tails import FAR, derivatives_in_order, is_far, modified_bessel
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -36,6 +36,11 @@ _SMALL = 1e-2
 #: The largest order and argument, summed, of series and of Schläfli's integrals; the least share
 #: of a term; the nodes of an integral over the half line.
 _LONGEST, _LEAST, _NODES = 200.0, 1e-17, 96
+#: Terms of a series far out.
+_MANY = 40
+
+#: Of the first and of the second kind's scaled function, by the sign of its series.
+_LEADING = {-1: 1 / math.sqrt(2 * math.pi), 1: math.sqrt(math.pi / 2)}
 
 Rule = Callable[[Any, Any], Any]
 
@@ -68,25 +73,42 @@ class InOrder(SpecialBinary, ABC):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``v_bar`` by the next derivative, ``x_bar`` by the neighbouring orders'."""
-        rule = type(self)
-        return z_bar * rule(self.n + 1)(*operands), z_bar * slope(self, rule, z, *operands)
+        rule, (v, x) = type(self), operands
+        base = PRIMITIVES[rule.name.removesuffix("_in_order")]
+        fewer = (rule(self.n - 1) if self.n > 1 else base())(v, x)
+        in_x = slope(self, rule, z, v, x, fewer * self.n)
+        return z_bar * rule(self.n + 1)(v, x), z_bar * in_x
 
 
-def slope(op: SpecialBinary, rule: type[InOrder], z: Var, v: Var, x: Var) -> Var:
-    """Derivative in ``x`` of ``z = op(v, x)``, a Bessel function that ``rule`` is about."""
+def slope(
+    op: SpecialBinary, rule: type[InOrder], z: Var, v: Var, x: Var, fewer: Var | None = None
+) -> Var:
+    """Derivative in ``x`` of ``z = op(v, x)``, a Bessel function that ``rule`` is about.
+
+    ``fewer`` is, of a derivative of order ``n`` in ``v``, ``n`` times that of ``n - 1``.
+    """
     below, above = op(v - 1, x), op(v + 1, x)
     result = (below + above if rule.sign > 0 else below - above) * rule.outer
     order = v.builder.number(v)
     if x.dtype.kind == "f" and (order is None or 0 < abs(order) < _SMALL):
         # Of small orders v - 1 has lost digits.
         near = v / x * z + above * (2 * rule.outer * rule.sign)
+        near = near if fewer is None else near + fewer / x
         large = Absolute()(v).exceeds(_SMALL)
         at_zero = LogicalOr()(v.equals(0), x.equals(0))
         result = Where()(LogicalOr()(large, at_zero), result, near)
     if not rule.scale:
         return result
     result = result + (z if rule.scale > 0 else -(Sign()(x) * z))
-    return result if x.dtype.kind == "c" else modified_bessel(v, x, z, result, rule.scale)
+    if x.dtype.kind == "c":
+        return result
+    if fewer is None:
+        return modified_bessel(v, x, z, result, rule.scale)
+    assert isinstance(op, InOrder)
+    far = is_far(v, x)
+    safe = Where()(far, x, x.builder.scalar(FAR, x.dtype))
+    _, falls = derivatives_in_order(op.n, v, safe, rule.scale)
+    return Where()(far, falls / (safe * Sqrt()(safe)) * _LEADING[rule.scale], result)
 
 
 @register("jv_in_order", public=False)
@@ -103,6 +125,7 @@ class JvInOrder(InOrder):
             v,
             x,
             lambda v, x: _hankel(xp, self.n, v, x).real,
+            (_is_far(xp, v, x), lambda v, x: _far_hankel(xp, self.n, v, x).real),
             (series & (self.n == 1), lambda v, x: _series(xp, v, x, 0, -1)),
             (
                 ((v <= x) | (v < 40)) & (abs(v) + x < _LONGEST) & (self.n == 1),
@@ -119,12 +142,21 @@ class YvInOrder(InOrder):
     vanishes = False
 
     def at(self, xp: Any, v: Any, x: Any) -> Any:
-        """The imaginary part of Hankel's function; first ones by Schläfli's integrals."""
+        """The imaginary part of Hankel's function; first ones by Schläfli's integrals.
+
+        Where the function overflows, its derivatives do.
+        """
+
+        def at(v: Any, x: Any) -> Any:
+            found, z = _hankel(xp, self.n, v, x).imag, xp.special.yv(v, x)
+            return xp.where(xp.isinf(z), xp.where(v > 0, z, math.nan), found)
+
         return _chosen(
             xp,
             v,
             x,
-            lambda v, x: _hankel(xp, self.n, v, x).imag,
+            at,
+            (_is_far(xp, v, x), lambda v, x: _far_hankel(xp, self.n, v, x).imag),
             (
                 (abs(v) + x < _LONGEST) & (self.n == 1),
                 lambda v, x: _by_schlaefli(xp, v, x, second=True),
@@ -203,14 +235,51 @@ def _first_modified(xp: Any, n: int, v: Any, x: Any, *, scaled: bool) -> Any:
         return -series(-v, x) - more * xp.exp(-x if scaled else 0 * x)
 
     summed = (x < _LONGEST) & (n == 1)
+
+    def above(v: Any, x: Any) -> Any:
+        return _grown(xp, _modified(xp, n, v, x, x), x, scaled=scaled)
+
+    def beyond(v: Any, x: Any) -> Any:
+        return _grown(xp, _far(xp, n, v, x, -1), x, scaled=scaled)
+
     return _chosen(
         xp,
         v,
         x,
-        lambda v, x: _modified(xp, n, v, x, x if scaled else 0),
+        above,
+        ((x > xp.maximum(v * v, FAR)) | _is_far(xp, v, x), beyond),
         (summed & (v >= 0), series),
         (summed & (v < 0), mirrored),
     )
+
+
+def _far(xp: Any, n: int, v: Any, x: Any, sign: int) -> Any:
+    """Of a scaled function far out, by its series."""
+    return derivatives_in_order(n, v, x, sign, _MANY)[0] / xp.sqrt(x) * _LEADING[sign]
+
+
+def _is_far(xp: Any, v: Any, x: Any) -> Any:
+    """Where so many terms have all digits."""
+    return x > xp.maximum(v * v / 8, _LONGEST)
+
+
+def _far_hankel(xp: Any, n: int, v: Any, x: Any) -> Any:
+    """Derivative of ``H_v`` far out: ``sqrt(2 / πx) exp(i (x - vπ/2 - π/4)) Σ a_k(v) (i / x)^k``.
+
+    Source: DLMF 10.17.5.
+    """
+    total: Any = 0
+    for m in range(n + 1):
+        share = derivatives_in_order(m, v, x, 1j, _MANY)[0]
+        total = total + share * math.comb(n, m) * (-0.5j * math.pi) ** (n - m)
+    turn = xp.exp(-0.5j * math.pi * (xp.remainder(v, 4) + 0.5))
+    return total * turn * xp.exp(1j * x) * xp.sqrt(2 / (math.pi * x))
+
+
+def _grown(xp: Any, z: Any, x: Any, *, scaled: bool) -> Any:
+    """``z exp(x)``, infinite where it overflows."""
+    half = xp.exp(0 if scaled else x / 2)
+    return xp.where(z == 0, z, z * half * half)
 
 
 def _series(xp: Any, v: Any, x: Any, shift: Any, sign: int) -> Any:
@@ -384,8 +453,15 @@ def _modified(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
 def _second_modified(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
     """Derivative of ``K_v = ∫ exp(v t - x cosh t + shift) dt / 2`` over the real line.
 
-    Trapezoidal about the peak, in steps of its width; NaN for ``x < 1e-290``.
+    Trapezoidal about the peak, in steps of its width; far out by a series; NaN for ``x < 1e-290``.
     """
+    far = x > xp.maximum(v * v, FAR) if n else x < 0
+    near = _by_trapezoids(xp, n, v, xp.where(far, 1, x), xp.where(far, 0, shift))
+    safe = xp.where(far, x, FAR)
+    return xp.where(far, _far(xp, n, v, safe, 1) * xp.exp(shift - x), near) if n else near
+
+
+def _by_trapezoids(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
     x = xp.where(x > _TINY, x, math.nan)
     u = xp.abs(v)
     peak, size = xp.arcsinh(u / x), xp.hypot(u, x)

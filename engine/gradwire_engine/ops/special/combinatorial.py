@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from gradwire_engine.ops.base import Cotangents, register
@@ -9,6 +10,7 @@ from gradwire_engine.ops.elementwise import SpecialBinary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute
 from gradwire_engine.ops.pointwise.comparison import Less, LessEqual, LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Floor, Round, Where
+from gradwire_engine.ops.pointwise.trigonometric import Sin
 from gradwire_engine.ops.special.gamma import Digamma, DigammaRise, Gamma, RGamma, rgamma_slope
 
 if TYPE_CHECKING:
@@ -36,9 +38,18 @@ def _rise(z: Var, x: Var, m: Var, factor: Var | None = None) -> Var:
     left = Less()(x, half)
     beside = LogicalAnd()(x.exceeds(_LEFTMOST), Less()(Absolute()(x - Round()(x)), half * 0.5))
     near = LogicalOr()(_is_pole(x), LogicalAnd()(left, beside))
-    apart = Where()(near, smooth, z * DigammaRise()(x, m))
     reflected = LogicalAnd()(LogicalAnd()(left, Less()(end, half)), Floor()(m).equals(m))
-    return Where()(reflected, -(z * DigammaRise()(1 - end, m)), apart)
+    rise = DigammaRise()(Where()(reflected, 1 - end, x), m)
+    # Of whole m the cotangents' difference is 0, but for its slope in m.
+    turn = Where()(_is_pole(x), x * 0, _sine(m) / (_sine(x) * _sine(end)) * math.pi)
+    return Where()(reflected, z * (turn - rise), Where()(near, smooth, z * rise))
+
+
+def _sine(x: Var) -> Var:
+    """``sin πx``, 0 for whole ``x``."""
+    nearest = Round()(x)
+    odd = Absolute()(nearest - Round()(nearest * 0.5) * 2)
+    return Sin()((x - nearest) * math.pi) * (1 - odd * 2)
 
 
 @register("poch")

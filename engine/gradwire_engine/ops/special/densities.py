@@ -1,4 +1,4 @@
-"""Densities of the gamma and beta distributions, which have their digits for large parameters.
+"""Densities of gamma and beta laws and their logarithms, with all digits for large parameters.
 
 By the distance from the mode instead of logarithms that cancel, as in Loader, "Fast and accurate
 computation of binomial probabilities" (2000).
@@ -13,8 +13,9 @@ import numpy as np
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
+from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
-from gradwire_engine.ops.pointwise.exponential import XLogY
+from gradwire_engine.ops.pointwise.exponential import Log, XLogY
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.error_functions import XLog1pY
 from gradwire_engine.ops.special.gamma import Digamma, DigammaRise
@@ -43,9 +44,10 @@ def _series(t: Any) -> Any:
     return r * (t - 2 * total)
 
 
-def _excess(xp: Any, t: Any) -> Any:
+def _excess(xp: Any, t: Any, ratio: Any) -> Any:
+    """``t - ln(1 + t)``; ``ratio`` is ``1 + t``, which has more digits near 0."""
     near = abs(t) < _NEAR
-    return xp.where(near, _series(xp.where(near, t, 0)), t - xp.log1p(t))
+    return xp.where(near, _series(xp.where(near, t, 0)), t - xp.log(ratio))
 
 
 def _rest(x: Any) -> Any:
@@ -56,11 +58,23 @@ def _rest(x: Any) -> Any:
     return total / x
 
 
+def _fall(xp: Any, a: Any, x: Any) -> Any:
+    """``ln(xᵃ exp(-x) / Γ(a)) - ln(a / 2π) / 2`` of large ``a``."""
+    return -_rest(a) - a * _excess(xp, (x - a) / a, x / a)
+
+
+def _fall_of_share(xp: Any, a: Any, b: Any, x: Any, y: Any) -> Any:
+    """``ln(xᵃ yᵇ / B(a, b)) - ln(ab / (2π (a + b))) / 2`` of large parameters, ``x + y = 1``."""
+    n, apart = a + b, b * x - a * y
+    excess = a * _excess(xp, apart / a, n * x / a) + b * _excess(xp, -apart / b, n * y / b)
+    return _rest(n) - _rest(a) - _rest(b) - excess
+
+
 def _of_numbers(a: float, x: float) -> float:
     if a < _LARGE:
         return math.exp((a - 1) * math.log(x) - x - math.lgamma(a))
     t = (x - a) / a
-    excess = _series(t) if abs(t) < _NEAR else t - math.log1p(t)
+    excess = _series(t) if abs(t) < _NEAR else t - math.log(x / a)
     return math.exp(-_rest(a) - a * excess) / math.sqrt(2 * math.pi * a) * (a / x)
 
 
@@ -87,9 +101,8 @@ class GammaDensity(SpecialBinary):
         z = xp.where(scale == 0, 0, z)
         if is_large.any():
             large = xp.where(is_large, a, _LARGE)
-            excess = _excess(xp, (finite - large) / large)
             inverse = large / xp.where(finite == 0, 1, finite)
-            far = xp.exp(-_rest(large) - large * excess) / xp.sqrt(2 * math.pi * large)
+            far = xp.exp(_fall(xp, large, finite)) / xp.sqrt(2 * math.pi * large)
             z = xp.where(is_large, xp.where(far == 0, 0, far * inverse), z)
         z = xp.where(at_end, a * 0, z)
         return xp.where(x < 0, math.nan, z)[()].astype(operands[0].dtype)
@@ -128,12 +141,9 @@ class BetaDensity(Special):
             a, b, x = (
                 xp.where(is_large, v, default) for v, default in ((a, 32), (b, 32), (x, 0.5))
             )
-            n, y = a + b, 1 - x
-            apart = b * x - a * y
-            exponent = a * _excess(xp, apart / a) + b * _excess(xp, -apart / b)
-            exponent = exponent + _rest(a) + _rest(b) - _rest(n)
-            root = xp.sqrt(a / (2 * math.pi) * (b / n))
-            z = xp.where(is_large, xp.exp(-exponent) * root / (x * y), z)
+            y, root = 1 - x, xp.sqrt(a / (2 * math.pi) * (b / (a + b)))
+            far = xp.exp(_fall_of_share(xp, a, b, x, y))
+            z = xp.where(is_large, far * root / (x * y), z)
         return z[()].astype(operands[0].dtype)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -151,3 +161,61 @@ class BetaDensity(Special):
         in_a = XLogY()(z, x) + z * DigammaRise()(a, b)
         in_b = XLog1pY()(z, -x) + z * DigammaRise()(b, a)
         return z_bar * in_a, z_bar * in_b, z_bar * in_x
+
+
+@register("log_gamma_density", public=False)
+class LogGammaDensity(SpecialBinary):
+    """Logarithm of the density of ``ln x`` for the gamma law: ``z = ln(xᵃ exp(-x) / Γ(a))``.
+
+    Source: DLMF 8.2.4, 5.11.1.
+    """
+
+    workspace = 8.0
+    flops_per_element = 120
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """By logarithms for small ``a``, else by the distance from ``a``, in double precision."""
+        a, x = xp.broadcast_arrays(*[v.astype("float64") for v in operands])
+        z = xp.special.xlogy(a, x) - x - xp.special.gammaln(a)
+        is_large = a >= _LARGE
+        if is_large.any():
+            large = xp.where(is_large, a, _LARGE)
+            far = _fall(xp, large, x) + xp.log(large / (2 * math.pi)) / 2
+            z = xp.where(is_large, far, z)
+        return xp.where(x == math.inf, -x, z)[()].astype(operands[0].dtype)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (a - x) / x``, ``a_bar = z_bar (ln x - ψ(a))``."""
+        a, x = operands
+        return z_bar * (Log()(x) - Digamma()(a)), z_bar * settled(x, (a - x) / x, -1)
+
+
+@register("log_beta_density", public=False)
+class LogBetaDensity(Special):
+    """Logarithm of the density of the log-odds ``y`` for the beta law.
+
+    ``z = ln(xᵃ (1 - x)ᵇ / B(a, b))`` where ``y = ln(x / (1 - x))``.  Source: DLMF 8.17.1, 5.11.1.
+    """
+
+    workspace = 8.0
+    flops_per_element = 200
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """By logarithms, for large ``a`` and ``b`` by the distance from the mean, in float64."""
+        a, b, y = xp.broadcast_arrays(*[v.astype("float64") for v in operands])
+        special = xp.special
+        z = a * special.log_expit(y) + b * special.log_expit(-y) - special.betaln(a, b)
+        is_large = (a >= _LARGE) & (b >= _LARGE)
+        if is_large.any():
+            a, b = (xp.where(is_large, v, _LARGE) for v in (a, b))
+            far = _fall_of_share(xp, a, b, special.expit(y), special.expit(-y))
+            far = far + xp.log(a / (2 * math.pi) * (b / (a + b))) / 2
+            z = xp.where(is_large, far, z)
+        return z[()].astype(operands[0].dtype)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``y_bar = z_bar (a (1 - x) - b x)``; others by digamma functions."""
+        a, b, y = operands
+        in_a = DigammaRise()(a, b) - Softplus()(-y)
+        in_b = DigammaRise()(b, a) - Softplus()(y)
+        return z_bar * in_a, z_bar * in_b, z_bar * (a * Sigmoid()(-y) - b * Sigmoid()(y))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
 from gradwire_engine.ops.pointwise.exponential import Exp, Log, Log1p
+from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.promotion import finfo
 from gradwire_engine.ops.special.beta import BetaLn
-from gradwire_engine.ops.special.gamma import DigammaRise, polygamma_of
 from gradwire_engine.ops.special.incomplete import (
     bell,
     fraction_in_ab,
@@ -19,6 +21,7 @@ from gradwire_engine.ops.special.incomplete import (
     pieces,
     segment,
 )
+from gradwire_engine.ops.special.tails import settled
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -71,7 +74,7 @@ class Stdtrit(SpecialBinary):
 class StdtrInDf(SpecialBinary):
     """Derivative number ``n > 0`` of ``P(T ≤ t)`` in the degrees of freedom ``df``.
 
-    Relative error below 1e-9 for ``n = 1``; NaN unless ``df`` is positive and finite.
+    Relative error below 1e-9 for ``n = 1``; NaN unless ``df`` is positive.
     """
 
     n: int
@@ -80,51 +83,74 @@ class StdtrInDf(SpecialBinary):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """In double precision: a fraction for ``n = 1`` and ``df`` not large, else integrals."""
         df, t = xp.broadcast_arrays(*operands)
-        valid = (df > 0) & (df < math.inf) & (t == t)
+        valid = (df > 0) & (t == t)
         size = xp.abs(t.astype("float64"))
-        moves = valid & (size > 0) & (size < math.inf)
+        moves = valid & (size > 0) & (size < math.inf) & (df < math.inf)
         v, s = (xp.where(moves, x, 1).astype("float64").reshape(-1) for x in (df, size))
         found, moves = xp.zeros(v.shape), moves.reshape(-1)
         simple = v <= (_SUMMED if self.n == 1 else 0)
         outer = v * (v + 5) < (v + 2) * (v + s * s)
+        end = xp.arcsinh(s / xp.sqrt(v))
+        rising = _log_slope(xp, v, *_share_and_growth(xp, end), _rise(xp, v / 2), 1) > 0
+        central = rising & (end < 3)
         for chosen, rule in (
             (moves & simple & outer, partial(_fraction, outer=True)),
             (moves & simple & ~outer, partial(_fraction, outer=False)),
-            (moves & ~simple, self._integral),
+            (moves & ~simple & central, partial(self._integral, central=True)),
+            (moves & ~simple & ~central, partial(self._integral, central=False)),
         ):
             for piece in pieces(xp, chosen, v):
                 found[piece] = rule(xp, v[piece], s[piece])
         shaped = found.reshape(valid.shape) * xp.sign(t)
         return xp.where(valid, shaped, math.nan).astype(operands[0].dtype)
 
-    def _integral(self, xp: Any, v: Any, t: Any) -> Any:
+    def _integral(self, xp: Any, v: Any, t: Any, *, central: bool) -> Any:
         """From 0 to ``t`` while the density rises with ``df``, else beyond; ``t = √v sinh y``."""
-        ln_beta, rise = xp.special.betaln(v / 2, 0.5), _rise(xp, v / 2)
-        end = xp.arcsinh(t / xp.sqrt(v))
+        ln_beta, end = xp.special.betaln(v / 2, 0.5), xp.arcsinh(t / xp.sqrt(v))
+        rises = [_rise(xp, v / 2, k) for k in range(self.n)]
 
         def integrand(y: Any) -> Any:
-            square = xp.sinh(y) ** 2
-            slopes = _log_slopes(
-                self.n, xp.special.polygamma, _first(xp, v, square, rise), v, 1 / (1 + square)
-            )
-            return xp.exp(xp.log1p(square) * (v * -0.5) - ln_beta) * bell(self.n, slopes)
+            share, growth = _share_and_growth(xp, y)
+            slopes = [_log_slope(xp, v, share, growth, rise, k + 1) for k, rise in enumerate(rises)]
+            return xp.exp(growth * (v * -0.5) - ln_beta) * bell(self.n, slopes)
 
-        central = (_first(xp, v, xp.sinh(end) ** 2, rise) > 0) & (end < 3)
+        if central:
+            return segment(xp, integrand, end, _NODES)
         near = 1 / (1 + xp.sqrt(v) + v * xp.tanh(end))
-        inner = segment(xp, integrand, xp.where(central, end, 0), _NODES)
-        outer = half_line(xp, lambda w: integrand(end + w), near, 1 / v + 0.25 / xp.sqrt(v))
-        return xp.where(central, inner, -outer)
+        return -half_line(xp, lambda w: integrand(end + w), near, 1 / v + 0.25 / xp.sqrt(v))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``df_bar`` by the next derivative, ``t_bar`` by the density's."""
         df, t = operands
-        square, density = t * t, _density(df, t)
-        ratio = square / df
-        inner = square / (df + square) * (1 / df + 1) - Log1p()(ratio)
-        half = df.builder.scalar(0.5, df.dtype)
-        first = (DigammaRise()(df * 0.5, half) - 1 / df + inner) * 0.5
-        slopes = _log_slopes(self.n, polygamma_of, first, df, df / (df + square))
-        return z_bar * StdtrInDf(self.n + 1)(df, t), z_bar * (density * bell(self.n, slopes))
+        slopes = [LogStudentInDf(k)(df, t) for k in range(1, self.n + 1)]
+        in_t = settled(t, _density(df, t) * bell(self.n, slopes))
+        return z_bar * StdtrInDf(self.n + 1)(df, t), z_bar * settled(df, in_t)
+
+
+@register("log_student_in_df", public=False)
+class LogStudentInDf(SpecialBinary):
+    """Derivative number ``n > 0`` of the logarithm of Student's density in ``df``."""
+
+    n: int
+    flops_per_element = 200
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """By the share ``t² / (df + t²)``, in whose powers nothing cancels."""
+        v, t = xp.broadcast_arrays(*[x.astype("float64") for x in operands])
+        share, growth = _share_and_growth(xp, xp.arcsinh(xp.abs(t) / xp.sqrt(v)))
+        rise = _rise(xp, v / 2, self.n - 1)
+        z = _log_slope(xp, v, share, growth, rise, self.n)
+        return z[()].astype(operands[0].dtype)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``df_bar`` by the next one, ``t_bar = ± z_bar n! t (1 - t²) / (df + t²)ⁿ⁺¹``."""
+        df, t = operands
+        square = t * t
+        total = df + square
+        in_t = (t / total) * ((1 - square) / total) * math.factorial(self.n)
+        for _ in range(self.n - 1):
+            in_t = -(in_t / total)
+        return z_bar * LogStudentInDf(self.n + 1)(df, t), z_bar * settled(t, in_t)
 
 
 def _student_slopes(df: Var, t: Var) -> tuple[Var, Var]:
@@ -133,48 +159,80 @@ def _student_slopes(df: Var, t: Var) -> tuple[Var, Var]:
 
 
 def _density(df: Var, t: Var) -> Var:
-    half = df.builder.scalar(0.5, df.dtype)
-    centre = Exp()(Log()(df) * -0.5 - BetaLn()(df * 0.5, half))
-    return centre * Exp()(Log1p()(t * t / df) * ((df + 1) * -0.5))
+    return Exp()(log_student(t, df))
 
 
-def _log_slopes(
-    n: int, polygamma: Callable[[int, Any], Any], first: Any, v: Any, share: Any
-) -> list[Any]:
-    """Derivatives of the density's logarithm in ``df``; ``share`` is ``v / (v + t²)``."""
-    slopes, powers = [first], [share]
-    inverse = 1 / v
-    scale = inverse
-    for k in range(2, n + 1):
-        powers.append(powers[-1] * share)
-        scale = scale * inverse
-        of_gammas = (polygamma(k - 1, v * 0.5 + 0.5) - polygamma(k - 1, v * 0.5)) * 0.5**k
-        falls = (1 - powers[-2]) * v * k - (1 - powers[-1]) * (v + 1) * (k - 1) + (k - 1)
-        slopes.append(of_gammas + falls * scale * (0.5 * (-1) ** k * math.factorial(k - 2)))
-    return slopes
+def log_student(t: Var, df: Var) -> Var:
+    """Logarithm of Student's density; of the normal one for infinite ``df``.
 
-
-def _first(xp: Any, v: Any, square: Any, rise: Any) -> Any:
-    """The first derivative of the density's logarithm in ``df``, ``square`` being ``t² / v``."""
-    share = square / (1 + square)
-    series = share * 0 + 1 / _TERMS
-    for k in range(_TERMS - 1, 1, -1):
-        series = series * share + 1 / k
-    excess = xp.where(share < _SMALL, series * share**2, xp.log1p(square) - share)
-    return (rise + share / v - excess) * 0.5
-
-
-def _rise(xp: Any, a: Any) -> Any:
-    """``ψ(a + 1/2) - ψ(a) - 1 / 2a``, moved to the right and there its asymptotic series.
-
-    Source: DLMF 5.5.2, 5.11.2, of which like terms are subtracted.
+    That is ``(1 + t² / df)^(-(df + 1) / 2) / (sqrt(df) B(df / 2, 1 / 2))``.
     """
-    total = sum([0.25 / ((a + k) * (a + k + 1) * (a + k + 0.5)) for k in range(_MOVED)])
-    inverse = 0.25 / (a + _MOVED) ** 2
-    series = a * 0
+    half, one = (df.builder.scalar(number, df.dtype) for number in (0.5, 1))
+    normal = df.equals(math.inf)
+    df = Where()(normal, one, df)
+    shape = BetaLn()(df * 0.5, half) + Log()(df) * 0.5
+    z = log1p_square(t / Sqrt()(df)) * ((df + 1) * -0.5) - shape
+    return Where()(normal, t * t * -0.5 - math.log(2 * math.pi) / 2, z)
+
+
+def log1p_square(y: Var) -> Var:
+    """``ln(1 + y²)``, also where the square overflows."""
+    size, one = Absolute()(y), y.builder.scalar(1, y.dtype)
+    large = size.exceeds(1 / finfo(y.dtype).eps)
+    safe = Where()(large, one, y)
+    return Where()(large, Log()(size) * 2, Log1p()(safe * safe))
+
+
+def _share_and_growth(xp: Any, y: Any) -> tuple[Any, Any]:
+    """``tanh² y`` and ``ln cosh² y``, of ``t = √df sinh y`` the share and ``ln(1 + t² / df)``."""
+    small = xp.log1p(xp.sinh(xp.minimum(y, 1)) ** 2)
+    large = (y + xp.log1p(xp.exp(-2 * y)) - math.log(2)) * 2
+    return xp.tanh(y) ** 2, xp.where(y < 1, small, large)
+
+
+def _log_slope(xp: Any, v: Any, share: Any, growth: Any, rise: Any, n: int) -> Any:
+    """Derivative number ``n`` of the density's logarithm in ``df``, from that of ``_rise``.
+
+    Of the terms ``c sⁱ v⁻ᵐ`` of the second one, with the share ``s``, which changes by
+    ``-s (1 - s) / v``, also the later ones are made.
+    """
+    if n == 1:
+        series = share * 0 + 1 / _TERMS
+        for k in range(_TERMS - 1, 1, -1):
+            series = series * share + 1 / k
+        excess = xp.where(share < _SMALL, series * share**2, growth - share)
+        return (rise + share / v - excess) * 0.5
+    terms = {(2, 1): 1, (1, 2): -2, (2, 2): 1}
+    for _ in range(n - 2):
+        later: dict[tuple[int, int], int] = defaultdict(int)
+        for (i, m), c in terms.items():
+            later[i, m + 1] -= (i + m) * c
+            later[i + 1, m + 1] += i * c
+        terms = later
+    total = sum([share**i / v**m * float(c) for (i, m), c in terms.items()])
+    return (rise * 0.5 ** (n - 1) + total) * 0.5
+
+
+def _rise(xp: Any, a: Any, n: int = 0) -> Any:
+    """Derivative number ``n`` of ``ψ(a + 1/2) - ψ(a) - 1 / 2a``.
+
+    Moved to the right of 8 and there its asymptotic series.  Source: DLMF 5.5.2, 5.11.2, of which
+    like terms are subtracted.
+    """
+    near, total = a < _MOVED, 0.0
+    sign = (-1) ** n
+    for k in range(_MOVED):
+        u = xp.where(near, a, 1) + k
+        if n:
+            total = total + (u ** (-n - 1) + (u + 1) ** (-n - 1)) * 0.5 - (u + 0.5) ** (-n - 1)
+        else:
+            total = total + 0.25 / (u * (u + 1) * (u + 0.5))
+    w = xp.where(near, a + _MOVED, a)
+    inverse, series = 0.25 / w**2, 0.0
     for k, bernoulli in [*enumerate(xp.special.bernoulli(2 * _ASYMPTOTIC)[2::2], 1)][::-1]:
-        series = (series + (4.0**k - 1) / k * float(bernoulli)) * inverse
-    return total + series
+        weight = float(bernoulli) * math.prod(range(2 * k, 2 * k + n))
+        series = (series + (4.0**k - 1) / k * weight) * inverse
+    return (xp.where(near, total * math.factorial(n), 0) + series / w**n) * sign
 
 
 def _fraction(xp: Any, v: Any, t: Any, *, outer: bool) -> Any:

@@ -16,9 +16,9 @@ from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt, Square
-from gradwire_engine.ops.pointwise.comparison import Less, LogicalAnd
+from gradwire_engine.ops.pointwise.comparison import IsFinite, IsInf, Less, LogicalAnd
 from gradwire_engine.ops.pointwise.selection import Maximum, Minimum, Round, Where
-from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
+from gradwire_engine.ops.pointwise.trigonometric import Arctan2, Cos, Sin
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -213,14 +213,14 @@ class Incomplete(SpecialBinary):
         """
         phi, m = operands
         b = phi.builder
-        turns = Round()(phi * (1 / math.pi))
-        rest = phi - turns * math.pi
-        sine, cosine = Sin()(rest), Cos()(rest)
+        one, zero = b.scalar(1, m.dtype), b.scalar(0, m.dtype)
+        sine, cosine = Sin()(phi), Cos()(phi)
+        sine = sine * Where()(cosine.exceeds(0), one, -one)
+        turns = Round()((phi - Arctan2()(sine, Absolute()(cosine))) * (1 / math.pi))
         square = sine * sine
         inner = 1 - m * square
         root = Sqrt()(inner)
         integral = AlgebraicIntegral(self.powers)
-        one, zero = b.scalar(1, m.dtype), b.scalar(0, m.dtype)
         within = integral(one, inner, cosine * cosine) * (square * sine)
         whole = integral(one, 1 - m, zero) * 2
         whole = Where()(turns.equals(0), zero, turns * whole)  # of m = 1 it is infinite
@@ -267,9 +267,16 @@ class Agm(SpecialBinary):
 
 
 def _slope(x: Var, y: Var, z: Var) -> Var:
-    """Of the mean ``z`` in ``x``: infinite, as its slopes, at 0 beside another ``y``."""
+    """Of the mean ``z`` in ``x``: infinite, as its slopes, at 0 beside another ``y``.
+
+    At infinity the mean goes as ``x / ln(x / y)``: it has the slope 0 in ``x``, and inf in ``y``.
+    """
     at_zero = LogicalAnd()(LogicalAnd()(x.equals(0), z.equals(0)), Absolute()(y).exceeds(0))
-    return Where()(at_zero, Absolute()(y / x), AgmShare()(x, y) * (z / x))
+    slope = Where()(at_zero, Absolute()(y / x), AgmShare()(x, y) * (z / x))
+    for end, other, limit in ((x, y, 0), (y, x, math.inf)):
+        far = LogicalAnd()(LogicalAnd()(IsInf()(z), IsInf()(end)), IsFinite()(other))
+        slope = Where()(far, x.builder.scalar(limit, x.dtype), slope)
+    return slope
 
 
 @register("agm_share", public=False)

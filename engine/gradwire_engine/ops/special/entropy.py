@@ -8,7 +8,8 @@ from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalNot
 from gradwire_engine.ops.pointwise.exponential import Log
-from gradwire_engine.ops.pointwise.selection import Where, zero_unless
+from gradwire_engine.ops.pointwise.selection import Maximum, Where, zero_unless
+from gradwire_engine.ops.promotion import finfo
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -39,8 +40,8 @@ class RelEntr(SpecialBinary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (1 + ln(x / y))``, ``y_bar = -z_bar x / y``."""
-        some, ratio = _ratio(*operands)
-        return z_bar * zero_unless(some, Log()(ratio) + 1), z_bar * zero_unless(some, -ratio)
+        some, ratio, log = _ratio(*operands)
+        return z_bar * zero_unless(some, log + 1), z_bar * zero_unless(some, -ratio)
 
 
 @register("kl_div")
@@ -54,12 +55,16 @@ class KlDiv(SpecialBinary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar ln(x / y)``, ``y_bar = z_bar (1 - x / y)``."""
-        some, ratio = _ratio(*operands)
-        return z_bar * zero_unless(some, Log()(ratio)), z_bar * zero_unless(some, 1 - ratio)
+        some, ratio, log = _ratio(*operands)
+        return z_bar * zero_unless(some, log), z_bar * zero_unless(some, 1 - ratio)
 
 
-def _ratio(x: Var, y: Var) -> tuple[Var, Var]:
-    """``x / y`` with 1 in place of 0 / 0, and where not both are 0."""
+def _ratio(x: Var, y: Var) -> tuple[Var, Var, Var]:
+    """Where not both are 0; ``x / y``, else 1, and its logarithm, also where it underflows."""
     none = LogicalAnd()(x.equals(0), y.equals(0))
     one = x.builder.scalar(1, x.dtype)
-    return LogicalNot()(none), Where()(none, one, x) / Where()(none, one, y)
+    x, y = Where()(none, one, x), Where()(none, one, y)
+    ratio = x / y
+    size = Maximum()(ratio, y / x)
+    log = Where()(size.exceeds(1 / finfo(x.dtype).tiny), Log()(x) - Log()(y), Log()(ratio))
+    return LogicalNot()(none), ratio, log

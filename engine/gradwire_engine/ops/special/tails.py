@@ -45,8 +45,8 @@ def _of_bell(z_bar: Var, z: Var, x: Var, rate: Var) -> Cotangents:
 
 
 RULES["bell"] = _of_bell
-#: So many terms of a series are taken.
-TERMS = 14
+#: So many terms of a series are taken; those of Bessel functions from here on and from ``v²``.
+TERMS, FAR = 14, 40
 
 
 def beyond(
@@ -105,11 +105,16 @@ def gaussian(x: Var, z: Var, near: Var, sign: int, quarter: str, end: float | Va
     return beyond(far, x, z, near, ratio, end)
 
 
+def is_far(v: Var, x: Var) -> Var:
+    """Where a few terms of the series of scaled Bessel functions have all digits."""
+    least = Maximum()(v * v, v.builder.scalar(reach(x, FAR), v.dtype))
+    return Absolute()(x).exceeds(least)
+
+
 def modified_bessel(v: Var, x: Var, z: Var, near: Var, sign: int) -> Var:
     """The slope of a scaled Bessel function, going as ``|x|^(-1/2) Σ a_k(v) (sign / |x|)^k``."""
     square = v * v * 4
-    size = Absolute()(x)
-    far = size.exceeds(Maximum()(v * v, v.builder.scalar(reach(x, 40), v.dtype)))
+    far = is_far(v, x)
 
     def ratio(x: Var) -> Var:
         u = sign * 0.125 / Absolute()(x)
@@ -118,6 +123,31 @@ def modified_bessel(v: Var, x: Var, z: Var, near: Var, sign: int) -> Var:
         return found
 
     return beyond(far, x, z, near, ratio)
+
+
+def derivatives_in_order(
+    n: int, v: Any, x: Any, sign: complex, terms: int = TERMS
+) -> tuple[Any, Any]:
+    """``Σ d_k`` and ``-Σ (k + 1/2) d_k``, of derivatives ``d_k`` of ``a_k(v) (sign / x)^k`` in v.
+
+    Each ``a_k`` is the one before times ``(4v² - (2k - 1)²) / 8k``.
+    """
+    square, u = v * v * 4, sign / x
+    found: list[Any] = [1.0] + [None] * n
+    total, weighted = (0.0, 0.0) if n else (1.0, -0.5)
+    for k in range(1, terms):
+        share = u * (1 / k)
+        factors = (square - (2 * k - 1) ** 2) * share * 0.125, v * share, share
+        for m in range(n, -1, -1):
+            parts = [
+                found[m - i] * factors[i] * float(math.comb(m, i))
+                for i in range(min(m, 2) + 1)
+                if found[m - i] is not None
+            ]
+            found[m] = sum(parts[1:], parts[0]) if parts else None
+        if found[n] is not None:
+            total, weighted = total + found[n], weighted - found[n] * (k + 0.5)
+    return total, weighted
 
 
 def airy(x: Var, z: Var, near: Var, which: int) -> Var:
