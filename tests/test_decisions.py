@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "docs" / "decisions"
-PAGES = sorted(path.name for path in FOLDER.glob("*.md"))
+PAGES = sorted(path.name for path in FOLDER.glob("[0-9]*.md"))
 LINK = re.compile(r"\]\((\d{4}-[\w-]+\.md)\)")
 
 

@@ -22,6 +22,7 @@ ADOPTED = {
     "reference/python.md": "clients/python/README.md",
     "reference/gradwire-tf.md": "clients/tensorflow/README.md",
     "changelog.md": "CHANGELOG.md",
+    "decisions/index.md": "docs/decisions/README.md",
     "icon.svg": "service/gradwire_service/page/icon.svg",
 }
 #: Pages of the guide for what has none in docs/.
@@ -31,10 +32,6 @@ STANDING_FOR = {
     "clients/tensorflow": "reference/gradwire-tf.md",
     "docs/decisions": "decisions/index.md",
 }
-DECISIONS = """# Decisions
-
-Each page gives a question that came up, the answer, and its cost.
-"""
 #: The navigation: folders and their pages, in the order in which a reader needs them.
 SECTIONS = {
     "Tutorials": ("tutorial", "first-gradient numpy tensorflow http replicas"),
@@ -69,7 +66,7 @@ def sources() -> dict[str, Path]:
     found = {
         path.relative_to(docs).as_posix(): path
         for path in sorted(docs.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and "__pycache__" not in path.parts and path.name != "README.md"
     }
     return found | {place: ROOT / name for place, name in ADOPTED.items()}
 
@@ -113,14 +110,15 @@ def stage(folder: Path) -> None:
         for title, (section, pages) in SECTIONS.items():
             names = "\n".join(f"{section}/{page}".removeprefix("./") for page in pages.split())
             index.write(f"\n```{{toctree}}\n:caption: {title}\n:hidden:\n\n{names}\n```\n")
-    listed = [DECISIONS]
+    decisions = folder / "decisions/index.md"
+    listed = [decisions.read_text("utf-8"), "## All\n"]
     for decision in sorted((folder / "decisions").glob("0*.md")):
         text = decision.read_text("utf-8")
         title = text.partition("\n")[0].removeprefix("# ")
         listed.append(f"- [{title}]({decision.name})".replace(". ", "\\. ", 1))
         # Not in the navigation, which every page repeats.
         decision.write_text("---\norphan: true\n---\n" + text, "utf-8")
-    (folder / "decisions/index.md").write_text("\n".join(listed) + "\n", "utf-8")
+    decisions.write_text("\n".join(listed) + "\n", "utf-8")
 
 
 def without_inline_scripts(site: Path) -> None:

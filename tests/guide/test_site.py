@@ -75,7 +75,9 @@ def pages(site) -> dict[Path, Page]:
 def test_every_page_of_docs_is_there(site, pages):
     written = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
     built = {path.relative_to(site) for path in pages}
-    assert {path.with_suffix(".html") for path in written} <= built
+    # A folder's README is its index.
+    pages_of = {path.with_name("index.md") if path.stem == "README" else path for path in written}
+    assert {path.with_suffix(".html") for path in pages_of} <= built
     assert len(built) > 110
 
 
