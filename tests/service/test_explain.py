@@ -68,7 +68,7 @@ def test_loops_are_printed_in_the_tape_and_as_code(printed):
     assert "measured" not in text
     places = re.findall(r"^ +3:\d+′? +%\d+: float64\[2\] = subtract\(", text, re.MULTILINE)
     assert len(places) >= 2
-    assert text.count("def passes(") == text.split("compacted:")[1].count("= loop[") == 2
+    assert text.count("\ncode of %") == text.split("compacted:")[1].count("= loop[") == 2
 
 
 @pytest.mark.thorough
