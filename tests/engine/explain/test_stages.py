@@ -85,7 +85,8 @@ def tapes(tape: Tape) -> list[Tape]:
 @pytest.mark.parametrize(("text", "values", "asked"), samples())
 def test_what_is_shown_last_is_what_is_replayed(text, values, asked):
     found, tape = explained(text, values, **asked)
-    assert [*found.stages] == STAGES
+    # Loops are distributed where that pays.
+    assert [name for name in found.stages if name != "distributed"] == STAGES
     last = found.replayed
     assert [*map(spelled, nested(last))] == [*map(str, tapes(tape))]
     assert all(step.needed for step in last.steps)
