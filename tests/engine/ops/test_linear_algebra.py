@@ -308,3 +308,20 @@ def test_the_derivative_of_a_logarithm_on_its_branch_cut_is_that_of_its_value(as
         sum(np.abs(scipy.linalg.logm(a + sign * step)).sum() * sign for sign in (1, -1)) / 2e-6
     )
     assert ask.gradients(text, {"a": a}, sources="a")[0, 1] == pytest.approx(numeric, rel=1e-6)
+
+
+@pytest.mark.parametrize("order", [-inf, -3, -2, -1, -0.5, 0.5, 1, 1.5, 2, 3, 4, inf])
+@pytest.mark.parametrize("kind", [float, complex])
+def test_norms_of_any_order_and_sign(ask, order, kind):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(6, 5)).astype(kind)
+    if kind is complex:
+        x += 1j * rng.normal(size=x.shape)
+    name = f'"{order}"' if np.isinf(order) else repr(order)
+    found = ask.value(f"norm(x, {name}, 1)", {"x": x})
+    np.testing.assert_allclose(found, np.linalg.norm(x, order, 1), rtol=1e-13)
+    if kind is float:
+        step, slope = 1e-6, rng.normal(size=x.shape)
+        found = ask.answer(f"sum(norm(x, {name}, 1))", {"x": x}).gradients["x"]
+        ahead, behind = (np.linalg.norm(x + s * slope, order, 1).sum() for s in (step, -step))
+        np.testing.assert_allclose(np.sum(found * slope), (ahead - behind) / 2 / step, rtol=1e-6)

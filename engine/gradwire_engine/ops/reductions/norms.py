@@ -131,8 +131,11 @@ def _vector(x: Var, order: Any, axes: tuple[int, ...], *, keep: bool) -> Var:
     if order == 1:
         return Sum.over(size, axes, keepdims=keep)
     zero, one = b.scalar(0, size.dtype), b.scalar(1, size.dtype)
-    power = abs_power if order > 0 else Power()
-    powers = power(size if x.dtype.kind == "c" else x, b.scalar(order, size.dtype))
+    exponent = b.scalar(order, size.dtype)
+    if order < 0:
+        powers = Power()(size, exponent)
+    else:
+        powers = abs_power(size if x.dtype.kind == "c" else x, exponent)
     total = Sum.over(powers, axes, keepdims=keep)
     within = NotEqual()(total, zero)
     if order < 0:  # of an element that is 0 so is the norm, and its slopes
