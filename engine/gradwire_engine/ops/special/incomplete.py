@@ -203,9 +203,10 @@ class BetaIncInAB(Special):
         found = xp.zeros(a.shape)
         simple = xp.maximum(a, b) <= (_SUMMED if self.m + self.n == 1 else 0)
         left = x * (a + b + 2) < a + 1
+        terms = _terms_in_ab(xp, *(xp.where(left, *v) for v in ((a, b), (b, a), (x, 1 - x))))
         for chosen, size, rule in (
-            (simple & left, a, self._fraction),
-            (simple & ~left, b, self._mirrored_fraction),
+            (simple & left, terms, self._fraction),
+            (simple & ~left, terms, self._mirrored_fraction),
             (~simple, a, self._integral),
         ):
             for piece in pieces(xp, chosen, size):
@@ -257,6 +258,15 @@ class BetaIncInAB(Special):
         )
 
 
+def _terms_in_ab(xp: Any, a: Any, b: Any, x: Any) -> Any:
+    """Terms of the fraction in ``x < (a + 1) / (a + b + 2)`` that an error of 1e-9 takes.
+
+    They grow as the square root of ``a``, and are few far below that bound: as measured.
+    """
+    near = x * (a + b + 2) / (a + 1)
+    return (12 + 2.2 * xp.sqrt(a)) * (0.3 + 0.7 * near**3)
+
+
 def fraction_in_ab(
     xp: Any, a: Any, b: Any, x: Any, rest: Any, *, in_a: bool, psi_rise: Any = None
 ) -> tuple[Any, Any]:
@@ -265,26 +275,26 @@ def fraction_in_ab(
     That of the even part of its continued fraction. ``psi_rise`` is ``ψ(a + b)`` less that of the
     parameter of the slope.
 
-    Source: DLMF 8.17.22; DiDonato and Morris, "Algorithm 708" (1992), (9). The number of terms
-    grows as the square root of ``a``.
+    Source: DLMF 8.17.22; DiDonato and Morris, "Algorithm 708" (1992), (9).
     """
-    count = math.ceil(12 + 2.2 * math.sqrt(float(xp.max(a))))
+    count = math.ceil(float(xp.max(_terms_in_ab(xp, a, b, x))))
     lean, turn = a * rest - b * x + 1, rest if in_a else -x
     below, slope, above, above_slope = 1.0, 0.0, 0.0, 0.0
     for m in range(count, -1, -1):
-        c, d = a + abs(2 * m - 1), a + (2 * m + 1)
-        fall, tilt = (b - m) * (m * x / c), lean + m * (2 - x)
-        part = above / below
-        part_slope = (above_slope - part * slope) / below
-        below = m + fall + (a + m) * tilt / d + part
+        c, inverse = a + abs(2 * m - 1), 1 / below
+        d = 1 / (a + (2 * m + 1))
+        tilt, part, weight, ratio = lean + m * (2 - x), above * inverse, (a + m) * d, m * x / c
+        fall = (b - m) * ratio
+        part_slope = (above_slope - part * slope) * inverse
+        below = m + fall + weight * tilt + part
         if in_a:
-            slope = (tilt * ((m + 1) / d) + (a + m) * turn) / d - fall / c + part_slope
+            slope = (tilt * ((m + 1) * d) + (a + m) * turn) * d - fall / c + part_slope
         else:
-            slope = (a + m) * turn / d + m * x / c + part_slope
+            slope = weight * turn + ratio + part_slope
         if m == 0:
             break
         n, total = a + (m - 1), a + b + (m - 1)
-        share = n * m * (x / c) ** 2
+        share = n * (ratio * ratio * (1 / m))
         above = share * total * (b - m)
         if in_a:
             above_slope = share * (b - m) * (1 - total * (2 / c - 1 / n))
