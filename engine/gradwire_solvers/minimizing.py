@@ -33,9 +33,8 @@ _ATTEMPTS = 8
 _HALVINGS = 20
 #: An attempt that leaves more than this share of what constraints are violated by is lost.
 _CLOSER = 0.5
-#: An explicit tolerance of values or steps is a success within so many times of it.
-_LOOSE = 1e3
-#: Of those that are not given then, SciPy's are of about this size.
+#: Explicit tolerances of values and steps, and about the size of SciPy's where they are not given.
+_EXPLICIT = ("ftol", "xtol", "xrtol", "accuracy")
 _SCIPYS = 1e-9
 #: The tolerances where none is given: relative, as the problem is scaled.
 _TOLERANCES: Mapping[str, Mapping[str, float]] = {
@@ -219,10 +218,7 @@ class Minimization:
         """The tolerance by which explicit ones of values and steps, once reached, are judged."""
         if self._is_scaled or not result.success:
             return 0.0
-        given = self._given
-        names = ("ftol", "xtol", "xrtol", "accuracy")
-        asked = [given.options[name] for name in names if name in given.options]
-        return float(_LOOSE * max([*asked, given.tol or 0.0, _SCIPYS]))
+        return self._given.loosened(_EXPLICIT, _SCIPYS)
 
     def _is_at_limit(self, result: OptimizeResult) -> bool:
         """Whether a limit of iterations or evaluations ended the method."""

@@ -44,6 +44,10 @@ class Minibatch(NamedTuple):
     seed: int = 0
 
 
+#: An explicit tolerance is a success within so many times of it.
+_LOOSE = 1e3
+
+
 @dataclass(frozen=True)
 class Specification:
     """A run: what is looked for, and how.
@@ -119,6 +123,11 @@ class Specification:
             detail = f"the start lies outside the bounds: {found}"
             raise InputError(detail, at=Place(pointer="/bounds"), hint="start between the bounds")
         return limits if np.isfinite(limits).any() else None
+
+    def loosened(self, tolerances: Sequence[str], least: float = 0.0) -> float:
+        """The largest of explicit ``tolerances``, so many times: within it a run has succeeded."""
+        asked = [self.options[name] for name in tolerances if name in self.options]
+        return float(_LOOSE * max([*asked, self.tol or 0.0, least]))
 
     def _check_together(self) -> None:
         """Raises: ``InputError`` for options that exclude each other."""

@@ -44,8 +44,6 @@ _TOLERANCES, _PURE = (
 _EVALUATIONS, _TOLERANCE = 1000, 1e-15
 #: A run that has not ended at a minimum goes on from there, up to so many times in all.
 _ATTEMPTS = 4
-#: An explicit tolerance is a success within so many times of it.
-_LOOSE = 1e3
 #: ``ρ(z)``, ``ρ′(z)`` and ``ρ″(z)`` of squared residuals.
 Loss: TypeAlias = Callable[[Array], tuple[Array, Array, Array]]
 
@@ -178,8 +176,7 @@ class LeastSquares:
         """The tolerance by which explicit ones, once reached, are judged."""
         if self._is_scaled or result.status <= 0:
             return 0.0
-        asked = [self._given.options[name] for name in _TOLERANCES if name in self._given.options]
-        return float(_LOOSE * max([*asked, self._given.tol or 0.0]))
+        return self._given.loosened(_TOLERANCES)
 
     def _check(self, residuals: Array) -> None:
         """Raises: ``InputError`` where a method needs more residuals, or a dense Jacobian."""

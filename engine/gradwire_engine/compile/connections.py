@@ -40,8 +40,8 @@ class _Branching(NamedTuple):
     flows: Mapping[int, Sequence[Set[int]]]
     #: The slots that the decisions of each known path depend on.
     decides: Mapping[int, Set[int]]
-    #: As ``flows``, also through what carries no gradient.
-    reads: Mapping[int, Sequence[Set[int]]]
+    #: The results to which something leads that carries no gradient.
+    cut: Set[int]
 
 
 class Connections:
@@ -64,7 +64,9 @@ class Connections:
         self._branching = {
             slot: _branching(slot, instruction.op, instruction.args)
             for slot, instruction in enumerate(self._made)
-            if isinstance(instruction.op, Loop) and is_branching(instruction.op)
+            if isinstance(instruction.op, Loop)
+            and instruction.op.passes == 1
+            and len(instruction.op.paths) > 1
         }
         some = self._masks(lambda masks: reduce(or_, masks.values()))
         every = self._masks(lambda masks: reduce(and_, masks.values()))
@@ -95,10 +97,9 @@ class Connections:
                 continue
             branching = self._branching.get(args[0]) if isinstance(op, Item) else None
             if branching is not None:
-                for number, every in branching.reads.items():
-                    if _of(every, op) != _of(branching.flows[number], op):
-                        return True
-                    needed.update(_of(every, op))
+                needed.update(*[_of(flow, op) for flow in branching.flows.values()])
+                if op.index in branching.cut:  # type: ignore[attr-defined]
+                    return True
             elif args and not (op.differentiable and _is_differentiable(kind)):
                 return True
             else:
@@ -148,22 +149,16 @@ class Connections:
     def _masks(self, join: Callable[[Mapping[int, int]], int]) -> list[int]:
         """The sources that reach each slot; ``join`` says which of those by each path."""
         masks: list[int] = []
-        for slot, (op, args, kind, _) in enumerate(self._made):
-            mask = self._sources.get(slot, 0)
-            if op.differentiable and _is_differentiable(kind):
-                branching = self._branching.get(args[0]) if isinstance(op, Item) else None
-                if branching is None:
-                    for arg in args:
-                        mask |= masks[arg]
-                else:
-                    flows = branching.flows.items()
-                    mask |= join(
-                        {
-                            number: reduce(or_, [masks[at] for at in _of(flow, op)], 0)
-                            for number, flow in flows
-                        }
-                    )
-            masks.append(mask)
+        for slot, (op, args, _, _) in enumerate(self._made):
+            branching = self._branching.get(args[0]) if isinstance(op, Item) else None
+            if branching is None:
+                read = reduce(or_, [masks[arg] for arg in args], 0)
+            else:
+                flows = branching.flows.items()
+                read = join(
+                    {n: reduce(or_, [masks[at] for at in _of(flow, op)], 0) for n, flow in flows}
+                )
+            masks.append(self._sources.get(slot, 0) | read)
         return masks
 
 
@@ -172,37 +167,33 @@ def _of(flow: Sequence[Set[int]], item: Any) -> Set[int]:
     return flow[item.index] if item.index < len(flow) else frozenset()
 
 
-def is_branching(op: Loop) -> bool:
-    """True for a decision that was recorded with both its branches: a loop of one pass."""
-    return op.passes == 1 and len(op.paths) > 1
-
-
 def _branching(slot: int, op: Any, args: Sequence[int]) -> _Branching:
     tape = op.body.tape
     outside = {at: args[i - 1 + op.counted] for i, at in enumerate(tape.inputs) if i}
     reads: list[Set[int]] = []
-    carries: list[Set[int]] = []  # the same, through what is differentiable
+    ends: list[bool] = []  # whether something on the way carries no gradient
     for at, (inner, inputs, kind, _) in enumerate(tape.instructions):
         own = frozenset([outside[at]] if at in outside else [])
         reads.append(own.union(*[reads[i] for i in inputs]))
-        through = at in outside or (inner.differentiable and _is_differentiable(kind))
-        carries.append(own.union(*[carries[i] for i in inputs]) if through else frozenset())
-    flows = {
-        number: [carries[tape.outputs[n]] for n in path.outputs[: op.carries]]
-        for number, path in enumerate(op.paths)
-        if path.known
-    }
+        through = not inputs or (inner.differentiable and _is_differentiable(kind))
+        ends.append(not through or any(ends[i] for i in inputs))
     decides = {
         number: frozenset().union(*[reads[tape.outputs[n]] for n, _ in path.decisions])
         for number, path in enumerate(op.paths)
         if path.known
     }
-    every = {
+    flows = {
         number: [reads[tape.outputs[n]] for n in path.outputs[: op.carries]]
         for number, path in enumerate(op.paths)
         if path.known
     }
-    return _Branching(slot, flows, decides, every)
+    cut = {
+        n
+        for path in op.paths
+        for n, output in enumerate(path.outputs[: op.carries])
+        if ends[tape.outputs[output]]
+    }
+    return _Branching(slot, flows, decides, cut)
 
 
 def _is_differentiable(kind: Type) -> bool:
