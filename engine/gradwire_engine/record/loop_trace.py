@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument, EngineError
+from gradwire_engine.errors import BadArgument, DeadlineExceeded, EngineError
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.joining import Stack
 from gradwire_engine.ops.bodies import Trace
@@ -218,6 +218,8 @@ class LoopTrace:
             if _ENDING in before:
                 after[_ENDING] = _CODES.get(ending, 0)
             return self._fitting(opened, before, after, ending, value)
+        except DeadlineExceeded:
+            raise
         except EngineError:
             if not opened.decisions:
                 raise

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import EngineError
+from gradwire_engine.errors import DeadlineExceeded, EngineError
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import MustUnroll
@@ -134,6 +134,8 @@ def run(r: Recorder, passes: Iterations) -> tuple[str, Any]:
                 return trace.emit()
             except Unsettled:
                 pass
+            except DeadlineExceeded:
+                raise
             except (MustUnroll, EngineError):
                 peeled = _MOST_PEELED
                 r.singly.update(tried)
