@@ -4,7 +4,7 @@ A token is one of Python's (``tokenize``), without those of comments, docstrings
 that explaining code and dividing it into modules cost nothing. A line of the prelude (``.gw``)
 counts as one.
 
-``tokens.py`` compares, and fails where a folder is over its budget; ``tokens.py FOLDER`` lists the
+``tokens.py`` compares, and fails where a folder exceeds its budget; ``tokens.py FOLDER`` lists the
 folders below one by size; ``tokens.py --since COMMIT`` lists what has changed since then.
 """
 
@@ -93,7 +93,7 @@ def changes(commit: str, root: Path = ROOT) -> Iterator[tuple[str, int]]:
 
 
 def over_budget(sums: Mapping[str, int], budgets: Mapping[str, int]) -> list[str]:
-    """A sentence for each folder that is over its budget, or has one and no code."""
+    """A sentence for each folder that exceeds its budget, or has one and no code."""
     found = []
     for folder, budget in budgets.items():
         if folder not in sums:

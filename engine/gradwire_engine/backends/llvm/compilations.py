@@ -65,7 +65,7 @@ class Compilations:
                 self._hold(executable.whose, postponed.seconds)
                 self.put(executable)
             except Exception:
-                logger.exception("a kernel could not be compiled; NumPy goes on for now")
+                logger.exception("a kernel could not be compiled; NumPy computes it until a retry")
             del executable
 
     def _next(self) -> Waiting:

@@ -36,7 +36,7 @@ class Passing(NamedTuple):
         poll: Poll,
         arrays: list[Any],
     ) -> None:
-        """Make passes until they end, with room in ``arrays`` for what is kept."""
+        """Make passes until they end; ``arrays`` is the memory for what is kept."""
         (repeat,) = kernel.nests
         assert isinstance(repeat, Repeat)
         assert repeat.status is not None
