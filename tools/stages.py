@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-_GPU = ("tests/engine/backends/cupy", "tests/engine/backends/nvptx")
+_GPU = ("tests/engine/gpu/cupy", "tests/engine/gpu/nvptx")
 #: Go through all sources.
 _GATE = ("tests/test_stages.py", "tests/test_found.py", "tests/test_import_circles.py")
 #: Needs Dask, as optimisations on clusters do.
