@@ -20,8 +20,8 @@ from gradwire_engine.backends.base import (
     noted_place,
 )
 from gradwire_engine.backends.devices import OutOfGpuMemory
+from gradwire_engine.backends.errstate import errstate
 from gradwire_engine.backends.plan import plan
-from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.backends.reference import loops
 from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.backends.regroup import regrouped
@@ -257,7 +257,7 @@ class CupyExecutable(Executable):
             return self._xp.to_bfloat16(*operands)
         if on_host(op, [*map(_type, operands)]):
             given = [self._on_host(x, poll) for x in operands]
-            return self._back(quiet.run(op.kernel, NUMPY, *given))
+            return self._back(errstate.run(op.kernel, NUMPY, *given))
         if isinstance(op, Contract):
             return self._library.products.contract(op, *operands)
         if isinstance(op, ContractHalves):

@@ -22,18 +22,17 @@ from gradwire_engine.kernels.form import (
     Affine,
     Buffer,
     Count,
+    For,
     Kernel,
     Load,
     Nest,
     Reduce,
-    Repeat,
     Step,
     Store,
     Within,
     nests_of,
 )
 
-from gradwire_gpu.nvptx.alone import AlonePrinter
 from gradwire_gpu.nvptx.code import GpuCode
 from gradwire_gpu.nvptx.nests import GpuNestPrinter
 from gradwire_gpu.nvptx.problems import Kept, Problems, problems_of
@@ -46,6 +45,7 @@ from gradwire_gpu.nvptx.schedules import (
     is_ordered,
     scheduled,
 )
+from gradwire_gpu.nvptx.single_block import SingleBlockPrinter
 
 #: Nodes that one block computes in about the time of a launch.
 _SMALL = 1 << 14
@@ -123,11 +123,11 @@ def program_of(kernel: Kernel) -> Program:
         if isinstance(step, Nest) and step.steps > _SMALL and not is_ordered(step):
             finish()
             program.orders += _spread(program, step)
-        elif isinstance(step, Repeat) and (problems := problems_of(kernel, step)) is not None:
+        elif isinstance(step, For) and (problems := problems_of(kernel, step)) is not None:
             begins = {each.buffer: _copy(program, each, small) for each in problems.common}
             finish()
             program.orders.append(_side_by_side(program, problems, begins))
-        elif isinstance(step, Repeat) and _is_worth_launches(step):
+        elif isinstance(step, For) and _is_worth_launches(step):
             finish()
             nests = [nest for nest in step.nests if isinstance(nest, Nest)]
             within = tuple([launch for nest in nests for launch in _spread(program, nest)])
@@ -139,7 +139,7 @@ def program_of(kernel: Kernel) -> Program:
     return program
 
 
-def _is_worth_launches(step: Repeat) -> bool:
+def _is_worth_launches(step: For) -> bool:
     plain = all(isinstance(each, Nest) and not is_ordered(each) for each in step.nests)
     if step.passes is None or not plain:
         return False
@@ -159,27 +159,27 @@ def _spread(program: Program, nest: Nest) -> Iterator[Launch]:
     points, splits = schedule.points(nest), schedule.splits
     inner, outer = _around(nest), nest.outer
     flat = _strides(nest.lengths[: nest.kept])
-    roots, further = [], []
-    for root in inner.roots:
-        if not isinstance(root, Reduce) or root.kind in EVERYWHERE:
-            roots.append(root)
+    outputs, further = [], []
+    for output in inner.outputs:
+        if not isinstance(output, Reduce) or output.kind in EVERYWHERE:
+            outputs.append(output)
             continue
-        char = nest.nodes[root.value].char
+        char = nest.nodes[output.value].char
         parts = program.own((points, splits), char)
         by = [c * splits for c in flat]
         rest = (0,) * (len(nest.lengths) - nest.kept)
         mine = Affine((*(0,) * outer, 1, *by, *rest), 0)
-        roots.append(root._replace(buffer=parts, at=mine))
+        outputs.append(output._replace(buffer=parts, at=mine))
         at = Affine((*(0,) * outer, *by, 1), 0)
-        by_loop = root.at.coefficients
+        by_loop = output.at.coefficients
         own = (*by_loop[:outer], *by_loop[outer + 1 : outer + 1 + nest.kept])
-        target = root.at._replace(coefficients=(*own, 0))
+        target = output.at._replace(coefficients=(*own, 0))
         load = Load(parts, at, None, char)
-        both = Reduce(root.kind, root.buffer, target, 0)
+        both = Reduce(output.kind, output.buffer, target, 0)
         further.append(
             Nest((*nest.lengths[: nest.kept], splits), nest.kept, (load,), (both,), outer)
         )
-    yield _launched(program, inner._replace(roots=tuple(roots)), schedule)
+    yield _launched(program, inner._replace(outputs=tuple(outputs)), schedule)
     for each in further:
         yield _launched(program, each, scheduled(each, alone=True))
 
@@ -195,8 +195,8 @@ def _around(nest: Nest) -> Nest:
         node._replace(at=further(node.at)) if isinstance(node, Load | Within | Count) else node
         for node in nest.nodes
     ]
-    roots = [r._replace(at=further(r.at)) for r in nest.roots]
-    return nest._replace(nodes=tuple(nodes), roots=tuple(roots), outer=nest.outer + 1)
+    outputs = [r._replace(at=further(r.at)) for r in nest.outputs]
+    return nest._replace(nodes=tuple(nodes), outputs=tuple(outputs), outer=nest.outer + 1)
 
 
 def _strides(lengths: Sequence[int]) -> list[int]:
@@ -263,7 +263,7 @@ def _side_by_side(program: Program, problems: Problems, begins: Mapping[int, int
 def _alone(program: Program, steps: Sequence[Step]) -> Launch:
     """Steps by one block."""
     code = _code(program, [*nests_of(steps)], THREADS_ALONE)
-    AlonePrinter(code).print(steps)
+    SingleBlockPrinter(code).print(steps)
     return _finished(program, code, steps, 1)
 
 
@@ -326,10 +326,10 @@ def _written(steps: Sequence[Step]) -> Iterator[int]:
     """The buffers that steps write."""
     for step in steps:
         if isinstance(step, Nest):
-            yield from [root.buffer for root in step.roots]
+            yield from [output.buffer for output in step.outputs]
             continue
         yield from _written(step.nests)
-        if isinstance(step, Repeat) and step.status is not None:
+        if isinstance(step, For) and step.status is not None:
             yield step.status
 
 

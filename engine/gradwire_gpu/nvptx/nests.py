@@ -17,8 +17,8 @@ from gradwire_engine.kernels.form import (
     Apply,
     Load,
     Nest,
+    Output,
     Reduce,
-    Root,
     Store,
     Value,
 )
@@ -73,7 +73,7 @@ class GpuNestPrinter(ElementPrinter):
         self.begin, self.end = "0", code.p.integer(math.prod(self._passes))
         #: How many passes are begun before the first of them is finished.
         self.at_once = 1
-        #: The variables in which roots are put together, by their numbers.
+        #: The variables in which outputs are put together, by their numbers.
         self._sums: dict[int, str] = {}
 
     def print(self, first: str, step: str) -> None:
@@ -117,7 +117,7 @@ class GpuNestPrinter(ElementPrinter):
     def _point(self, point: str, member: Member | None) -> None:
         """One point: its passes, and what they are put together to."""
         nest, p = self._nest, self._p
-        reduced = [k for k, root in enumerate(nest.roots) if _is_put_together(root)]
+        reduced = [k for k, output in enumerate(nest.outputs) if _is_put_together(output)]
         with self._inside(self._numbers(point, self._points)):
             self._begin(reduced)
             for level in range(self._schedule.parallel + 1):
@@ -226,7 +226,7 @@ class GpuNestPrinter(ElementPrinter):
         node = self._nest.nodes[value]
         if not isinstance(node, Load) or node.guard is not None or node.at.terms:
             return False
-        return all(root.buffer != node.buffer for root in self._nest.roots)
+        return all(output.buffer != node.buffer for output in self._nest.outputs)
 
     def _carry(self) -> None:
         """The passes of the last loop, each of which carries values on to the next."""
@@ -265,12 +265,12 @@ class GpuNestPrinter(ElementPrinter):
         for value in self._by_level[level]:
             self._values[value] = self._computed(value)
 
-    # Roots
+    # Outputs
 
     @contextmanager
     def _flags(self) -> Iterator[None]:
         """Write what is said of all values, behind their computation."""
-        everywhere = [k for k, r in enumerate(self._nest.roots) if _is_flag(r)]
+        everywhere = [k for k, r in enumerate(self._nest.outputs) if _is_flag(r)]
         self._places.append({})
         self._begin(everywhere)
         yield
@@ -280,32 +280,32 @@ class GpuNestPrinter(ElementPrinter):
 
     def _begin(self, numbers: Sequence[int]) -> None:
         for number in numbers:
-            root, char = self._nest.roots[number], self._root_char(number)
-            assert isinstance(root, Reduce)
-            neutral = constant(_NEUTRAL[root.kind], char)
+            output, char = self._nest.outputs[number], self._output_char(number)
+            assert isinstance(output, Reduce)
+            neutral = constant(_NEUTRAL[output.kind], char)
             self._sums[number] = self._code.variable(TYPES[char], neutral)
 
-    def _root_char(self, number: int) -> str:
-        return self._nest.nodes[self._nest.roots[number].value].char
+    def _output_char(self, number: int) -> str:
+        return self._nest.nodes[self._nest.outputs[number].value].char
 
     def _finish_pass(self) -> None:
         """Store, and bring in what is reduced."""
         code = self._code
-        for number, root in enumerate(self._nest.roots):
-            char = self._root_char(number)
-            value = self._values[root.value]
-            match root:
+        for number, output in enumerate(self._nest.outputs):
+            char = self._output_char(number)
+            value = self._values[output.value]
+            match output:
                 case Store():
-                    self._store(root.buffer, root.at, value, char)
+                    self._store(output.buffer, output.at, value, char)
                 case Add():
-                    self._add(root)
+                    self._add(output)
                 case Reduce():
                     kind, place = TYPES[char], self._sums[number]
                     before = code.get(place, kind)
-                    if root.kind == "finite":
+                    if output.kind == "finite":
                         both = self._with_zero_times(value, before, char)
                     else:
-                        both = self._combined(root.kind, before, value, kind)
+                        both = self._combined(output.kind, before, value, kind)
                     code.set(place, kind, both)
 
     def _with_zero_times(self, x: str, y: str, char: str) -> str:
@@ -328,16 +328,16 @@ class GpuNestPrinter(ElementPrinter):
     def _finish(self, number: int, member: Member | None) -> None:
         """Put together what the threads of a group have, and store it by the first of them."""
         p, code = self._p, self._code
-        root, char = self._nest.roots[number], self._root_char(number)
-        assert isinstance(root, Reduce)
+        output, char = self._nest.outputs[number], self._output_char(number)
+        assert isinstance(output, Reduce)
         total = code.get(self._sums[number], TYPES[char])
         if member is None:
-            self._store(root.buffer, root.at, total, char)
+            self._store(output.buffer, output.at, total, char)
             return
-        total = self._together(root.kind, total, char, member.thread)
+        total = self._together(output.kind, total, char, member.thread)
         is_first = p.let(f"icmp eq i64 {member.place}, 0")
         with code.when(p.let(f"and i1 {member.counts}, {is_first}")), self._inside(()):
-            self._store(root.buffer, root.at, total, char)
+            self._store(output.buffer, output.at, total, char)
 
     def _together(self, kind: str, total: str, char: str, thread: str) -> str:
         """The values of a group in its first thread: by memory, within a warp by exchange."""
@@ -362,30 +362,32 @@ class GpuNestPrinter(ElementPrinter):
     def _flag(self, number: int) -> None:
         """Say what does not hold for all values: whichever thread finds it says the same."""
         p, code = self._p, self._code
-        root, char = self._nest.roots[number], self._root_char(number)
+        output, char = self._nest.outputs[number], self._output_char(number)
         found = code.get(self._sums[number], TYPES[char])
-        if root.kind == "all":  # type: ignore[union-attr]
+        if output.kind == "all":  # type: ignore[union-attr]
             with code.when(p.let(f"xor i1 {found}, true")):
-                p.do(f"store atomic i8 1, ptr %b{root.buffer} monotonic, align 1")
+                p.do(f"store atomic i8 1, ptr %b{output.buffer} monotonic, align 1")
             return
         with code.when(p.let(f"fcmp uno {TYPES[char]} {found}, {found}")):
             nan = constant(math.nan, "d")
-            p.do(f"store atomic double {nan}, ptr %b{root.buffer} monotonic, align 8")
+            p.do(f"store atomic double {nan}, ptr %b{output.buffer} monotonic, align 8")
 
-    def _add(self, root: Add) -> None:
+    def _add(self, output: Add) -> None:
         """Add to what is there: several threads may at once."""
-        if root.buffer in self._private or adds_alone(self._nest, root):
-            super()._add(root)
+        if output.buffer in self._private or adds_alone(self._nest, output):
+            super()._add(output)
             return
-        p, char = self._p, self._nest.nodes[root.value].char
-        at = p.let(f"getelementptr {TYPES[char]}, ptr %b{root.buffer}, i64 {self._place(root.at)}")
+        p, char = self._p, self._nest.nodes[output.value].char
+        at = p.let(
+            f"getelementptr {TYPES[char]}, ptr %b{output.buffer}, i64 {self._place(output.at)}"
+        )
         how = "add" if char in INTEGERS else "fadd"
-        p.do(f"atomicrmw {how} ptr {at}, {TYPES[char]} {self._values[root.value]} monotonic")
+        p.do(f"atomicrmw {how} ptr {at}, {TYPES[char]} {self._values[output.value]} monotonic")
 
 
-def _is_flag(root: Root) -> bool:
-    return isinstance(root, Reduce) and root.kind in EVERYWHERE
+def _is_flag(output: Output) -> bool:
+    return isinstance(output, Reduce) and output.kind in EVERYWHERE
 
 
-def _is_put_together(root: Root) -> bool:
-    return isinstance(root, Reduce) and root.kind not in EVERYWHERE
+def _is_put_together(output: Output) -> bool:
+    return isinstance(output, Reduce) and output.kind not in EVERYWHERE

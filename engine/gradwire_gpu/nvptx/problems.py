@@ -15,12 +15,12 @@ from gradwire_engine.kernels.form import (
     Add,
     Affine,
     Count,
+    For,
     Kernel,
     Load,
     Nest,
+    Output,
     Reduce,
-    Repeat,
-    Root,
     Step,
     Within,
     nests_of,
@@ -46,7 +46,7 @@ class Problems(NamedTuple):
     """``many`` problems of a loop, whose nests have one for each pass of their first loops."""
 
     many: int
-    repeat: Repeat
+    repeat: For
     kernel: Kernel
     kept: tuple[Kept, ...]
 
@@ -94,7 +94,7 @@ class Problems(NamedTuple):
             if isinstance(step, Nest):
                 self._nest(code, step, problem, around)
                 continue
-            assert isinstance(step, Repeat)
+            assert isinstance(step, For)
             assert step.passes is not None
             passes = p.integer(step.passes)
             with code.loop(code.variable("i64", "0"), passes, "1") as turn:
@@ -126,7 +126,7 @@ class Problems(NamedTuple):
             p.do(f"store {kind} {p.let(f'load {kind}, ptr {source}')}, ptr {target}")
 
 
-def problems_of(kernel: Kernel, repeat: Repeat) -> Problems | None:
+def problems_of(kernel: Kernel, repeat: For) -> Problems | None:
     """The problems that a loop is of; none where its passes are not of many side by side."""
     if not _is_plain(repeat):
         return None
@@ -137,7 +137,7 @@ def problems_of(kernel: Kernel, repeat: Repeat) -> Problems | None:
         return None
     divided = [_divided(nest, count) if _is_shared(nest) else nest for nest in nests]
     kept: list[Kept] = []
-    for buffer in sorted({root.buffer for nest in nests for root in nest.roots}):
+    for buffer in sorted({output.buffer for nest in nests for output in nest.outputs}):
         found = _kept(kernel, buffer, count, divided)
         if found is None:
             return None
@@ -145,7 +145,7 @@ def problems_of(kernel: Kernel, repeat: Repeat) -> Problems | None:
     if sum([each.elements for each in kept]) > _MOST_KEPT:
         return None
     common = {each.buffer for each in kept if each.common}
-    written = {root.buffer for nest in nests for root in nest.roots}
+    written = {output.buffer for nest in nests for output in nest.outputs}
     for nest in nests:
         # what all threads compute may be from nothing that one of them has
         loads = {node.buffer for node in nest.nodes if isinstance(node, Load)}
@@ -154,12 +154,12 @@ def problems_of(kernel: Kernel, repeat: Repeat) -> Problems | None:
     return Problems(count, repeat, kernel, tuple(kept))
 
 
-def _is_plain(repeat: Repeat) -> bool:
+def _is_plain(repeat: For) -> bool:
     """True if all passes are made, of nests and loops alone."""
     if repeat.passes is None:
         return False
     return all(
-        isinstance(each, Nest) or (isinstance(each, Repeat) and _is_plain(each))
+        isinstance(each, Nest) or (isinstance(each, For) and _is_plain(each))
         for each in repeat.nests
     )
 
@@ -181,10 +181,10 @@ def _divided(nest: Nest, count: int) -> Nest:
         return at._replace(coefficients=(*c[:own], c[own] * each, *c[own:]))
 
     nodes = [n._replace(at=apart(n.at)) if _has_place(n) else n for n in nest.nodes]  # type: ignore[union-attr,call-arg]
-    roots = [root._replace(at=apart(root.at)) for root in nest.roots]
+    outputs = [output._replace(at=apart(output.at)) for output in nest.outputs]
     lengths = (count, each, *nest.lengths[1:])
     return nest._replace(
-        lengths=lengths, kept=nest.kept + 1, nodes=tuple(nodes), roots=tuple(roots)
+        lengths=lengths, kept=nest.kept + 1, nodes=tuple(nodes), outputs=tuple(outputs)
     )
 
 
@@ -198,8 +198,8 @@ def _kept(kernel: Kernel, buffer: int, count: int, nests: Sequence[Nest]) -> lis
     None if several problems have to do with one place.
     """
     uses = [*_uses(buffer, nests)]
-    writes = [(nest, root) for nest, _, root in uses if root is not None]
-    if all(isinstance(root, Reduce) and root.kind in EVERYWHERE for _, root in writes):
+    writes = [(nest, output) for nest, _, output in uses if output is not None]
+    if all(isinstance(output, Reduce) and output.kind in EVERYWHERE for _, output in writes):
         return [] if len(writes) == len(uses) else None
     size = math.prod(kernel.buffers[buffer].shape)
     item, rest = divmod(size, count)
@@ -212,18 +212,18 @@ def _kept(kernel: Kernel, buffer: int, count: int, nests: Sequence[Nest]) -> lis
         return [Kept(buffer, item, common=False)]
     if len(uses) > 1:
         return None  # threads are not in step: of two that store at one place, either could be last
-    ((nest, root),) = writes
-    return [] if not isinstance(root, Add) and _has_places(nest, root.at) else None
+    ((nest, output),) = writes
+    return [] if not isinstance(output, Add) and _has_places(nest, output.at) else None
 
 
-def _uses(buffer: int, nests: Sequence[Nest]) -> Iterator[tuple[Nest, Affine, Root | None]]:
+def _uses(buffer: int, nests: Sequence[Nest]) -> Iterator[tuple[Nest, Affine, Output | None]]:
     for nest in nests:
         for node in nest.nodes:
             if isinstance(node, Load) and node.buffer == buffer:
                 yield nest, node.at, None
-        for root in nest.roots:
-            if root.buffer == buffer:
-                yield nest, root.at, root
+        for output in nest.outputs:
+            if output.buffer == buffer:
+                yield nest, output.at, output
 
 
 def _is_own(nest: Nest, at: Affine, item: int) -> bool:
@@ -250,7 +250,7 @@ def _has_places(nest: Nest, at: Affine) -> bool:
 def _with_own(nest: Nest, own: Mapping[int, int]) -> Nest:
     """The nest that reads and writes the thread's own buffers, where the problem is no part."""
 
-    def moved(each: Load | Root) -> Load | Root:
+    def moved(each: Load | Output) -> Load | Output:
         if each.buffer not in own:
             return each
         coefficients = [*each.at.coefficients]
@@ -260,5 +260,5 @@ def _with_own(nest: Nest, own: Mapping[int, int]) -> Nest:
         return each._replace(buffer=own[each.buffer], at=at)
 
     nodes = [moved(node) if isinstance(node, Load) else node for node in nest.nodes]
-    roots = [moved(root) for root in nest.roots]
-    return nest._replace(nodes=tuple(nodes), roots=tuple(roots))  # type: ignore[arg-type]
+    outputs = [moved(output) for output in nest.outputs]
+    return nest._replace(nodes=tuple(nodes), outputs=tuple(outputs))  # type: ignore[arg-type]

@@ -58,7 +58,7 @@ def scheduled(nest: Nest, threads: int = THREADS, *, alone: bool = False) -> Sch
         return Schedule(0)
     if nest.carries:
         return Schedule(nest.kept)
-    if not any(isinstance(r, Reduce) and r.kind not in EVERYWHERE for r in nest.roots):
+    if not any(isinstance(r, Reduce) and r.kind not in EVERYWHERE for r in nest.outputs):
         return Schedule(len(nest.lengths))
     plain = Schedule(nest.kept)
     points, passes = plain.points(nest), plain.passes(nest)
@@ -88,22 +88,22 @@ def is_ordered(nest: Nest) -> bool:
     Several may store at one place, or one reads at another place what is stored.
     """
     read = [node for node in nest.nodes if isinstance(node, Load)]
-    for root in nest.roots:
-        if isinstance(root, Store) and (root.at.terms or not _is_injective(nest, root)):
+    for output in nest.outputs:
+        if isinstance(output, Store) and (output.at.terms or not _is_injective(nest, output)):
             return True
-        if any(load.buffer == root.buffer and load.at != root.at for load in read):
+        if any(load.buffer == output.buffer and load.at != output.at for load in read):
             return True
     return False
 
 
-def adds_alone(nest: Nest, root: Add) -> bool:
+def adds_alone(nest: Nest, output: Add) -> bool:
     """True if no two passes add at one place."""
-    return not root.at.terms and _is_injective(nest, root)
+    return not output.at.terms and _is_injective(nest, output)
 
 
-def _is_injective(nest: Nest, root: Store | Add) -> bool:
+def _is_injective(nest: Nest, output: Store | Add) -> bool:
     """True if each pass has a place of its own."""
-    steps = root.at.coefficients[nest.outer :]
+    steps = output.at.coefficients[nest.outer :]
     reached = 0
     for step, length in sorted([(abs(c), n) for c, n in zip(steps, nest.lengths, strict=True)]):
         if length == 1:

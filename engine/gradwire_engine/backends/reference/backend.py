@@ -15,8 +15,8 @@ from gradwire_engine.backends.base import (
     evaluated,
     noted_place,
 )
+from gradwire_engine.backends.errstate import errstate
 from gradwire_engine.backends.plan import plan
-from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.backends.reference import loops
 from gradwire_engine.backends.reference.failures import explained
 from gradwire_engine.backends.reference.namespace import NUMPY
@@ -138,7 +138,7 @@ class ReferenceExecutable(Executable):
         """Evaluate all instructions."""
         given = [x if isinstance(x, list) or x.ndim else x[()] for x in inputs]
         try:
-            outputs = quiet.run(self._outputs, given, poll)
+            outputs = errstate.run(self._outputs, given, poll)
         except GuardFailed as failed:
             return Replayed((), guard=type(failed))
         return Replayed(outputs, outputs)

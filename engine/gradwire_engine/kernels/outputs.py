@@ -33,7 +33,7 @@ def is_like(op: Op) -> bool:
     return left == right and len(result) < len(left)
 
 
-class StoredRoot(NamedTuple):
+class StoredOutput(NamedTuple):
     """The computation of a stored value: in a nest of these loops, the first ``kept`` outside.
 
     Loop k goes along axis ``axes[k]`` of the value, of a reduction along one of its operand, of a
@@ -57,9 +57,9 @@ class StoredRoot(NamedTuple):
         return tuple(lengths)
 
 
-def stored_root(
+def stored_output(
     op: Op, kind: Shape, shapes: Sequence[Shape], level: int, *, scans: bool
-) -> StoredRoot:
+) -> StoredOutput:
     """The computation of an operation's result, of shape ``kind``, from operands of ``shapes``."""
     if isinstance(op, Contract):
         lengths = op.lengths(*shapes)
@@ -67,15 +67,15 @@ def stored_root(
         labels = result + "".join([label for label in lengths if label not in result])
         shape = tuple([lengths[label] for label in labels])
         axes = tuple([op.labels.left.index(i) for i in labels]) if is_like(op) else ()
-        return StoredRoot(level, shape, len(result), axes, labels)
+        return StoredOutput(level, shape, len(result), axes, labels)
     if isinstance(op, Reduction):
         shape = shapes[0]
         kept = [axis for axis in range(len(shape)) if axis not in op.axes]
         axes = (*kept, *op.axes)
-        return StoredRoot(level, tuple([shape[a] for a in axes]), len(kept), axes)
+        return StoredOutput(level, tuple([shape[a] for a in axes]), len(kept), axes)
     n = len(kind)
     if scans:
         last: int = op.axis  # type: ignore[attr-defined]
         order = (*[axis for axis in range(n) if axis != last], last)
-        return StoredRoot(level, tuple([kind[axis] for axis in order]), n - 1, order, scans=True)
-    return StoredRoot(level, kind, n, tuple(range(n)))
+        return StoredOutput(level, tuple([kind[axis] for axis in order]), n - 1, order, scans=True)
+    return StoredOutput(level, kind, n, tuple(range(n)))

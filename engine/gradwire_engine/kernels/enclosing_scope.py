@@ -1,4 +1,4 @@
-"""The surroundings of a group of instructions."""
+"""What encloses a group of instructions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from gradwire_engine.kernels.groups import Group
 
 
-class Surroundings(ABC):
-    """The surroundings of a group: where it reads what it does not compute, and stores results."""
+class EnclosingScope(ABC):
+    """What encloses a group: where it reads what it does not compute, and stores results."""
 
     @abstractmethod
     def load(self, slot: int, index: Index, loops: int, guard: Value | None) -> Node:

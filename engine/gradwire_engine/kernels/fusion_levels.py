@@ -1,6 +1,6 @@
-"""In which phase an instruction is computed: how often kernels are left for libraries before it.
+"""Fusion levels of instructions: how often kernels are left for libraries before one is computed.
 
-Kernels have the even phases, what libraries compute the odd ones.
+Kernels have the even levels, what libraries compute the odd ones.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Tape
 
 
-def phases(tape: Tape, views: Views, inside: Collection[int], poll: Poll = unhurried) -> list[int]:
-    """The phase of each slot, of which those ``inside`` are for kernels.
+def fusion_levels(
+    tape: Tape, views: Views, inside: Collection[int], poll: Poll = unhurried
+) -> list[int]:
+    """The level of each slot, of which those ``inside`` are for kernels.
 
     It is the first that is possible, or that of what reads it if less is then read and written:
     ``1 - h²`` is computed of ``h`` where it is needed, rather than kept.
@@ -44,7 +46,7 @@ def phases(tape: Tape, views: Views, inside: Collection[int], poll: Poll = unhur
         if isinstance(tape.instructions[slot].op, Loop | Item):  # which stay together
             continue
         read, now = reads[slot], found[slot]
-        if slot in outputs or not read or any(phase % 2 for phase in read):
+        if slot in outputs or not read or any(level % 2 for level in read):
             continue
         later = min(read)
         spared = tape.instructions[slot].type.nbytes * (2 if len(read) == 1 else 1)
@@ -59,7 +61,7 @@ def phases(tape: Tape, views: Views, inside: Collection[int], poll: Poll = unhur
 
 
 def _earliest(tape: Tape, views: Views, inside: Collection[int], poll: Poll) -> list[int]:
-    """The first phases that are possible."""
+    """The first levels that are possible."""
     found = [0] * len(tape.instructions)
     for slot, (op, args, _, _) in enumerate(polled(tape.instructions, poll)):
         if isinstance(op, Input | Constant):
@@ -67,16 +69,16 @@ def _earliest(tape: Tape, views: Views, inside: Collection[int], poll: Poll) -> 
         if views.bases[slot] != slot:
             found[slot] = found[args[0]]
             continue
-        phase = 0 if slot in inside else 1
+        level = 0 if slot in inside else 1
         for arg in args:
             before = found[arg]
-            phase = max(phase, before + (before % 2 == (slot in inside)))
-        found[slot] = phase
+            level = max(level, before + (before % 2 == (slot in inside)))
+        found[slot] = level
     return found
 
 
 def _reads(tape: Tape, views: Views, found: Sequence[int], poll: Poll) -> list[Counter[int]]:
-    """The number of instructions of each phase that read a slot, itself or views of it."""
+    """The number of instructions of each level that read a slot, itself or views of it."""
     reads: list[Counter[int]] = [Counter() for _ in tape.instructions]
     for slot in polled(range(len(tape.instructions)), poll):
         if views.bases[slot] == slot:

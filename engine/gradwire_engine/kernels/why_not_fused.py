@@ -12,14 +12,14 @@ from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Instruction
 
 
-def why_apart(one: Sequence[Instruction], other: Sequence[Instruction]) -> str:
+def why_not_in_one(one: Sequence[Instruction], other: Sequence[Instruction]) -> str:
     """Why the instructions of two kernels are not in one."""
     if len(one) + len(other) > MOST_INSTRUCTIONS:
         return f"more than {MOST_INSTRUCTIONS} instructions"
-    return "another phase"
+    return "another fusion level"
 
 
-def why_alone(made: Sequence[Instruction], slot: int) -> str:
+def why_in_none(made: Sequence[Instruction], slot: int) -> str:
     """Why an instruction is in no kernel."""
     op, args, kind, _ = made[slot]
     types = [made[arg].type for arg in args]

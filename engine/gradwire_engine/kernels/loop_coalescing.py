@@ -8,12 +8,12 @@ from gradwire_engine.kernels.form import Affine, Count, Load, Nest, Node, Within
 _INDEXED = Load, Within, Count
 
 
-def merged(nest: Nest) -> Nest:
+def coalesced(nest: Nest) -> Nest:
     """The same with fewer loops: those that all accesses go through as through one are joined."""
     lengths, kept, outer = [*nest.lengths], nest.kept, nest.outer
     affine = [
         *[node.at for node in nest.nodes if isinstance(node, Load | Count)],
-        *[root.at for root in nest.roots],
+        *[output.at for output in nest.outputs],
     ]
     steps = [at.coefficients[outer:] for at in affine]
     numbered = [n.at.coefficients[outer:] for n in nest.nodes if isinstance(n, Within)]
@@ -47,6 +47,6 @@ def merged(nest: Nest) -> Nest:
         return node._replace(at=fewer(node.at)) if isinstance(node, _INDEXED) else node
 
     nodes = [indexed(node) for node in nest.nodes]
-    roots = [root._replace(at=fewer(root.at)) for root in nest.roots]
+    outputs = [output._replace(at=fewer(output.at)) for output in nest.outputs]
     left = tuple([n for n, k in zip(lengths, keep, strict=True) if k])
-    return Nest(left, kept, tuple(nodes), tuple(roots), outer, nest.carries)
+    return Nest(left, kept, tuple(nodes), tuple(outputs), outer, nest.carries)

@@ -9,14 +9,14 @@ import numpy as np
 
 from gradwire_engine.answer import Array, Poll
 from gradwire_engine.backends.llvm.spans import STEPS_BETWEEN_POLLS
-from gradwire_engine.kernels.form import Kernel, Place, Repeat, dtype_of
+from gradwire_engine.kernels.form import For, Kernel, Place, dtype_of
 from gradwire_engine.tape import Shape
 
 #: Passes for which there is room at first, and most that are made.
 _FEW_PASSES, _MOST_PASSES = 1024, 1 << 62
 
 
-class Passing(NamedTuple):
+class ChunkedLoop(NamedTuple):
     """Passes that are counted as they are made, some at a time.
 
     The most are ``total``, or in the operand of this number. Before more are made, ``check`` looks
@@ -38,7 +38,7 @@ class Passing(NamedTuple):
     ) -> None:
         """Make passes until they end; ``arrays`` is the memory for what is kept."""
         (repeat,) = kernel.nests
-        assert isinstance(repeat, Repeat)
+        assert isinstance(repeat, For)
         assert repeat.status is not None
         rows = max(STEPS_BETWEEN_POLLS // max(repeat.pass_steps, 1), 1)
         status = arrays[repeat.status]

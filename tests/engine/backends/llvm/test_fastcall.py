@@ -19,7 +19,7 @@ pytest.importorskip("llvmlite")
 
 from gradwire_engine.backends import layout
 from gradwire_engine.backends.llvm.compiler import load_text
-from gradwire_engine.backends.llvm.shim import (
+from gradwire_engine.backends.llvm.fastcall import (
     Argument,
     Frame,
     Made,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradwire_engine.kernels.form import ENDED, FAILED, Choice, Leave, Nest, Repeat, Step
+from gradwire_engine.kernels.form import ENDED, FAILED, Break, For, If, Nest, Step
 
 from gradwire_gpu.nvptx.code import GpuCode
 from gradwire_gpu.nvptx.nests import GpuNestPrinter
 from gradwire_gpu.nvptx.schedules import is_ordered, scheduled
 
 
-class AlonePrinter:
+class SingleBlockPrinter:
     """Writes steps for the threads of one block."""
 
     def __init__(self, code: GpuCode) -> None:
@@ -21,7 +21,7 @@ class AlonePrinter:
         self._turn = ""
 
     def print(
-        self, steps: Sequence[Step], around: Sequence[str] = (), inside: Repeat | None = None
+        self, steps: Sequence[Step], around: Sequence[str] = (), inside: For | None = None
     ) -> None:
         """Write them one after the other."""
         for step in steps:
@@ -29,11 +29,11 @@ class AlonePrinter:
                 case Nest():
                     self._nest(step, around)
                     self._code.barrier()
-                case Repeat():
+                case For():
                     self._repeat(step, around)
-                case Choice():
+                case If():
                     self._choose(step, around, inside)
-                case Leave():
+                case Break():
                     self._leave(step, inside)
 
     def _nest(self, nest: Nest, around: Sequence[str]) -> None:
@@ -48,7 +48,7 @@ class AlonePrinter:
         else:
             printer.print_tiles(thread, "0", "1")
 
-    def _repeat(self, repeat: Repeat, around: Sequence[str]) -> None:
+    def _repeat(self, repeat: For, around: Sequence[str]) -> None:
         code, p = self._code, self._code.p
         passes = p.integer(repeat.passes or 0)
         with code.loop(code.variable("i64", "0"), passes, "1") as turn:
@@ -59,7 +59,7 @@ class AlonePrinter:
             self.print(repeat.nests, [*around, k], repeat)
             self._turn = before
 
-    def _choose(self, choice: Choice, around: Sequence[str], inside: Repeat | None) -> None:
+    def _choose(self, choice: If, around: Sequence[str], inside: For | None) -> None:
         p, number = self._code.p, self._code.p.new()
         byte = p.let(f"load i8, ptr %b{choice.buffer}")
         true = p.let(f"icmp ne i8 {byte}, 0")
@@ -71,7 +71,7 @@ class AlonePrinter:
             p.do(f"br label %both{number}")
         p.label(f"both{number}")
 
-    def _leave(self, leave: Leave, inside: Repeat | None) -> None:
+    def _leave(self, leave: Break, inside: For | None) -> None:
         """Write the end of all passes."""
         assert inside is not None
         p, status = self._code.p, inside.status

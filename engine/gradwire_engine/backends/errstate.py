@@ -8,7 +8,7 @@ from contextvars import Context
 import numpy as np
 
 
-class _Quiet(threading.local):
+class _ErrState(threading.local):
     """``run(function, *args)`` calls a function to which context variables are as in a new thread.
 
     NumPy keeps there what it warns of. Each thread has its own, since no two can be in one context.
@@ -20,4 +20,4 @@ class _Quiet(threading.local):
         self.run = context.run
 
 
-quiet = _Quiet()
+errstate = _ErrState()
