@@ -74,7 +74,10 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
         _engine("machine code", "backends", but=_GPU),
         _engine("recording", "record"),
         _engine("kernels and passes", "kernels optimize dataflow sharding explain"),
-        _engine("derivatives and solvers", "autodiff compile dialects frontends prelude solvers"),
+        _engine(
+            "derivatives and solvers",
+            "autodiff compile diagnose dialects frontends prelude solvers",
+        ),
         Stage("engine: queries", ("tests/engine/recorded", *_modules("tests/engine"))),
         *_backends(),
         *_pythons(pythons),

@@ -14,13 +14,13 @@ from gradwire_engine.answer import Answer, Direction, Nonfinite, Poll, Query
 from gradwire_engine.backends.base import Executable, Replayed
 from gradwire_engine.backends.devices import DeviceFailure
 from gradwire_engine.backends.finite import all_finite
-from gradwire_engine.backends.nonfinite import NonfiniteResult, first_nonfinite, nonfinite_results
-from gradwire_engine.backends.stable_alternatives import stable_alternative
 from gradwire_engine.backends.staged import Specialised
 from gradwire_engine.compile import Compilation, Compiled, compile_query
 from gradwire_engine.compile.derivatives import VECTORS
-from gradwire_engine.compile.differences import judged
 from gradwire_engine.compile.query import check_budget
+from gradwire_engine.diagnose.differences import judged
+from gradwire_engine.diagnose.nonfinite import NonfiniteResult, first_nonfinite, nonfinite_results
+from gradwire_engine.diagnose.stable_alternatives import stable_alternative
 from gradwire_engine.errors import EngineError, OverBudget, Place
 from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.ops.constants import Input, UnrecordedPath

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradwire_engine.backends.nonfinite import NonfiniteResult
+from gradwire_engine.diagnose.nonfinite import NonfiniteResult
 from gradwire_engine.ops.constants import Constant, Source
 from gradwire_engine.tape import Tape
 

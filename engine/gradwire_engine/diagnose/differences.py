@@ -13,7 +13,7 @@ import numpy as np
 from gradwire_engine.answer import Check, Query
 from gradwire_engine.autodiff.matrices import stand_in
 from gradwire_engine.autodiff.retrace import Retrace
-from gradwire_engine.compile.slopes import Estimate, Moves, slopes
+from gradwire_engine.diagnose.slopes import Estimate, Moves, slopes
 from gradwire_engine.ops.arrays.diagonals import OnDiagonal
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import reshape
