@@ -185,11 +185,14 @@ class Group:
         """The level of the last of the writes that store a slot, all of which become outputs."""
         op, args, _, _ = self.instructions[slot]
         shapes = [self.shape(arg) for arg in args]
-        level = -1
+        level = filled = -1
         for write in writes(op, self.shape(slot), shapes):
             read = args if write.selects else () if write.operand is None else [args[write.operand]]
             begin = max([readable(arg, own=not write.selects) for arg in read], default=0)
-            begin = max(begin, level + 1) if write.selects else begin
+            if write.selects:
+                begin = max(begin, (level if write.adds else filled) + 1)
+            else:
+                filled = max(filled, begin)
             self._stage(outputs, slot, write, begin)
             level = max(level, begin)
         self._written.add(slot)

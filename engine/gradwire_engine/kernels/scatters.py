@@ -25,8 +25,8 @@ _MOST_JOINED = 600
 class Write(NamedTuple):
     """Elements of an operand of shape ``domain``, zeros where it is None, go into the result.
 
-    ``selects`` ones go where the operation selects, one after the other, since several may go to
-    one place, where ``adds`` ones are added.
+    ``selects`` ones go where the operation selects, after those that do not. Where several go to
+    one place, all but the first are ``adds``, which are added one after the other.
     """
 
     operand: int | None
@@ -60,8 +60,9 @@ def writes(op: Op, shape: Shape, shapes: Sequence[Shape]) -> list[Write]:
         region = indexed_shape(op.shape, op.pattern, tuple(shapes[1:]))
         return [Write(None, shape), Write(0, region, selects=True, adds=ARRAY in op.pattern)]
     if isinstance(op, Placed):
-        own = [Write(k, each, selects=True, adds=True) for k, each in enumerate(shapes)]
-        return [Write(None, shape), *own]
+        fresh, whole = op.overlaps()
+        own = [Write(k, each, selects=True, adds=not fresh[k]) for k, each in enumerate(shapes)]
+        return own if whole else [Write(None, shape), *own]
     if isinstance(op, SetItem):
         region = indexed_shape(shape, op.pattern, tuple(shapes[2:]))
         own = [Write(1, region, selects=True)] if prod(region) else []

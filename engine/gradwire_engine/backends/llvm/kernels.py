@@ -17,6 +17,7 @@ from gradwire_engine.backends.walk.buffers import POOLED_BYTES
 from gradwire_engine.backends.walk.contraction import lowered
 from gradwire_engine.kernels.build import KernelBuilder
 from gradwire_engine.kernels.form import COMPLEX, FLOATS, HALVES, Kernel
+from gradwire_engine.kernels.loop_splitting import split
 from gradwire_engine.kernels.partition import Part
 from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views
@@ -49,7 +50,7 @@ class NativeKernel(FusedGroup):
         large = [s for s in returned if made[s].type.nbytes >= POOLED_BYTES]
         order_of = partial(_order_of, made)
         builder = KernelBuilder(made, views, part.slots, part.results, large, order_of)
-        form = builder.kernel()
+        form = split(builder.kernel())
         given = builder.memory.operands
         self.operands = [operand.slot for operand in given]
         kinds = [tape.instructions[slot].type for slot in self.operands]
