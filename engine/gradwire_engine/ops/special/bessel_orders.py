@@ -1,7 +1,7 @@
 """Derivatives of Bessel functions in the order, to all orders, for positive ``x``.
 
-They are contour integrals, in which a derivative in the order is a factor; the contours are those
-of steepest descent, along which the integrand hardly turns, so that nothing cancels.
+They are contour integrals, in which a derivative in the order is a factor; the contours lead through
+saddle points, along which the integrand hardly turns, so that nothing cancels.
 Source: DLMF 10.9.18, 10.32.9, 10.32.12; of the contours: Temme, "Steepest descent paths for
 integrals defining the modified Bessel functions of imaginary order" (1994), and DLMF 2.4(iv).
 """
@@ -21,7 +21,7 @@ from gradwire_engine.ops.elementwise import SpecialBinary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
 from gradwire_engine.ops.pointwise.comparison import LogicalOr
 from gradwire_engine.ops.pointwise.selection import Sign, Where
-from gradwire_engine.ops.special.incomplete import half_line, of_length, pieces
+from gradwire_engine.ops.special.incomplete import bell, half_line, of_length, pieces, segment
 from gradwire_engine.ops.special.tails import FAR, derivatives_in_order, is_far, modified_bessel
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ _SMALL = 1e-2
 #: The largest order and argument, summed, of series and of Schläfli's integrals; the least share
 #: of a term; the nodes of an integral over the half line.
 _LONGEST, _LEAST, _NODES = 200.0, 1e-17, 96
+#: Nodes of a ray from a saddle.
+_STEEP = 48
 #: Terms of a series far out.
 _MANY = 40
 
@@ -118,19 +120,15 @@ class JvInOrder(InOrder):
     n: int
 
     def at(self, xp: Any, v: Any, x: Any) -> Any:
-        """The real part of Hankel's function; first ones by a series or Schläfli's integrals."""
+        """The real part of Hankel's function; of large orders by a series."""
         series = (v >= 0) & (v > x) & (x * x < 14 * (v + 1))
         return _chosen(
             xp,
             v,
             x,
-            lambda v, x: _hankel(xp, self.n, v, x).real,
-            (_is_far(xp, v, x), lambda v, x: _far_hankel(xp, self.n, v, x).real),
-            (series & (self.n == 1), lambda v, x: _series(xp, v, x, 0, -1)),
-            (
-                ((v <= x) | (v < 40)) & (abs(v) + x < _LONGEST) & (self.n == 1),
-                lambda v, x: _by_schlaefli(xp, v, x, second=False),
-            ),
+            lambda v, x: _hankel(xp, self.n, v, x, second=False),
+            (series, lambda v, x: _series(xp, self.n, v, x, 0, -1)),
+            (v > x, lambda v, x: _by_rays(xp, self.n, v, x, alone=True).real),
         )
 
 
@@ -142,26 +140,9 @@ class YvInOrder(InOrder):
     vanishes = False
 
     def at(self, xp: Any, v: Any, x: Any) -> Any:
-        """The imaginary part of Hankel's function; first ones by Schläfli's integrals.
-
-        Where the function overflows, its derivatives do.
-        """
-
-        def at(v: Any, x: Any) -> Any:
-            found, z = _hankel(xp, self.n, v, x).imag, xp.special.yv(v, x)
-            return xp.where(xp.isinf(z), xp.where(v > 0, z, math.nan), found)
-
-        return _chosen(
-            xp,
-            v,
-            x,
-            at,
-            (_is_far(xp, v, x), lambda v, x: _far_hankel(xp, self.n, v, x).imag),
-            (
-                (abs(v) + x < _LONGEST) & (self.n == 1),
-                lambda v, x: _by_schlaefli(xp, v, x, second=True),
-            ),
-        )
+        """The imaginary part of Hankel's function; where that overflows, its derivatives do."""
+        found, z = _hankel(xp, self.n, v, x, second=True), xp.special.yv(v, x)
+        return xp.where(xp.isinf(z), xp.where(v > 0, z, math.nan), found)
 
 
 @register("iv_in_order", public=False)
@@ -227,7 +208,7 @@ def _chosen(xp: Any, v: Any, x: Any, otherwise: Rule, *rules: tuple[Any, Rule]) 
 
 def _first_modified(xp: Any, n: int, v: Any, x: Any, *, scaled: bool) -> Any:
     def series(v: Any, x: Any) -> Any:
-        return _series(xp, v, x, x if scaled else 0, 1)
+        return _series(xp, n, v, x, x if scaled else 0, 1)
 
     def mirrored(v: Any, x: Any) -> Any:  # I_v of -v and K_v.  Source: DLMF 10.27.2
         k, in_k = (_second_modified(xp, m, -v, x, 0) for m in range(2))
@@ -282,25 +263,50 @@ def _grown(xp: Any, z: Any, x: Any, *, scaled: bool) -> Any:
     return xp.where(z == 0, z, z * half * half)
 
 
-def _series(xp: Any, v: Any, x: Any, shift: Any, sign: int) -> Any:
-    """``∂/∂v exp(-shift) Σ signᵏ (x/2)²ᵏ⁺ᵛ / (k! Γ(v + k + 1))`` for ``v ≥ 0``.
+def _series(xp: Any, n: int, v: Any, x: Any, shift: Any, sign: int) -> Any:
+    """``∂ⁿ/∂vⁿ exp(-shift) Σ signᵏ (x/2)²ᵏ⁺ᵛ / (k! Γ(v + k + 1))`` for ``v ≥ 0``.
 
     Source: DLMF 10.15.1, 10.38.1.
     """
     log, square = xp.log(x / 2), x * x * 0.25
-    turn = log - xp.special.digamma(v + 1)
-    term, value, total, k = xp.ones(x.shape), xp.ones(x.shape), turn, 0
+    turns = [-xp.special.polygamma(m, v + 1) for m in range(n)]
+    turns[0] = turns[0] + log
+    term, value, total, k = xp.ones(x.shape), xp.ones(x.shape), bell(n, turns), 0
     while k % 8 or float(xp.max(term / value, initial=0.0)) > _LEAST:
         k += 1
-        turn = turn - 1 / (v + k)
-        term = term * (square / (k * (v + k)))
+        rest = 1 / (v + k)
+        for m in range(n):
+            turns[m] = turns[m] - rest ** (m + 1) * (math.factorial(m) * (-1) ** m)
+        term = term * (square / k * rest)
         value = value + term
-        total = total + (term * turn if sign > 0 or k % 2 == 0 else -term * turn)
+        more = term * bell(n, turns)
+        total = total + (more if sign > 0 or k % 2 == 0 else -more)
     return total * xp.exp(v * log - xp.special.gammaln(v + 1) - shift)
 
 
-def _by_schlaefli(xp: Any, v: Any, x: Any, *, second: bool) -> Any:
-    """The derivative of ``J_v``, or of the ``second`` kind's, by Schläfli's integrals.
+def _hankel(xp: Any, n: int, v: Any, x: Any, *, second: bool) -> Any:
+    """Derivative of the real part of ``H_v``, or of the imaginary one."""
+    u = xp.abs(v)
+
+    def part(rule: Callable[..., Any], **how: bool) -> Rule:
+        def chosen(v: Any, x: Any) -> Any:
+            found = rule(xp, n, v, x, **how)
+            return found.imag if second else found.real
+
+        return chosen
+
+    return _chosen(
+        xp,
+        v,
+        x,
+        part(_by_rays),
+        (_is_far(xp, v, x), part(_far_hankel)),
+        (u + x < _LONGEST, lambda v, x: _by_schlaefli(xp, n, v, x, second=second)),
+    )
+
+
+def _by_schlaefli(xp: Any, n: int, v: Any, x: Any, *, second: bool) -> Any:
+    """The same by Schläfli's integrals, over angles and along a half line.
 
     Source: DLMF 10.9.6, 10.9.7.
     """
@@ -308,20 +314,20 @@ def _by_schlaefli(xp: Any, v: Any, x: Any, *, second: bool) -> Any:
     total = xp.zeros(x.shape)
     for node, weight in zip(*_legendre(count), strict=True):
         theta = math.pi / 2 * (node + 1)
-        phase = v * theta - x * math.sin(theta)
-        total = total - (xp.cos(phase) if second else xp.sin(phase)) * (
-            theta * weight * math.pi / 2
-        )
-    none, first = _falling(xp, -v, x)
-    cosine, sine = xp.cos(math.pi * v), xp.sin(math.pi * v)
-    if not second:
-        return total / math.pi - cosine * none + sine * first / math.pi
-    _, rising = _falling(xp, v, x)
-    return (total - rising + cosine * first + math.pi * sine * none) / math.pi
+        phase = x * math.sin(theta) - v * theta - n * math.pi / 2
+        wave = xp.sin(phase) if second else xp.cos(phase)
+        total = total + wave * (theta**n * weight * math.pi / 2)
+    for m, moment in enumerate(_falling(xp, n, -v, x)):
+        turn = math.pi * v + (n - m + 1) * math.pi / 2
+        wave = -xp.sin(turn) if second else xp.cos(turn)
+        total = total + wave * moment * (math.comb(n, m) * math.pi ** (n - m) * (-1) ** m)
+    if second:
+        total = total - _falling(xp, n, v, x)[n]
+    return total / math.pi
 
 
-def _falling(xp: Any, u: Any, x: Any) -> tuple[Any, Any]:
-    """``∫ tᵐ exp(u t - x sinh t) dt`` over positive ``t`` for ``m`` of 0 and 1."""
+def _falling(xp: Any, n: int, u: Any, x: Any) -> list[Any]:
+    """``∫ tᵐ exp(u t - x sinh t) dt`` over positive ``t`` for ``m`` up to ``n``."""
     rise = xp.maximum(u, 0)
     end = xp.arcsinh((_NEGLIGIBLE + 40 * rise) / x)
     for _ in range(6):
@@ -331,12 +337,14 @@ def _falling(xp: Any, u: Any, x: Any) -> tuple[Any, Any]:
     width = _NEGLIGIBLE / rise + xp.sqrt(2 * _NEGLIGIBLE / (rise * xp.tanh(peak)))
     start = xp.where(peak > width, peak - width, 0)
     half = (end - start) / 2
-    none = first = xp.zeros(x.shape)
+    moments = [xp.zeros(x.shape) for _ in range(n + 1)]
     for node, weight in zip(*_legendre(_NODES), strict=True):
         t = start + half * (node + 1)
-        value = xp.exp(u * t - x * xp.sinh(t)) * weight
-        none, first = none + value, first + value * t
-    return none * half, first * half
+        value = xp.exp(u * t - x * xp.sinh(t)) * (half * weight)
+        for m in range(n + 1):
+            moments[m] = moments[m] + value
+            value = value * t
+    return moments
 
 
 @lru_cache(maxsize=64)
@@ -346,85 +354,36 @@ def _legendre(count: int) -> tuple[list[float], list[float]]:
     return nodes.tolist(), weights.tolist()
 
 
-def _hankel(xp: Any, n: int, v: Any, x: Any) -> Any:
-    """Derivative of ``H_v = ∫ exp(x sinh t - v t) dt / πi`` from ``-∞`` to ``∞ + πi``.
+def _by_rays(xp: Any, n: int, v: Any, x: Any, *, alone: bool = False) -> Any:
+    """Derivative of ``H_v = ∫ exp(x sinh t - u t) dt / πi`` from ``-∞`` to ``∞ + πi``, ``u = |v|``.
 
-    With ``u = |v|``: for ``u < x`` up and down from the saddle ``iβ``, ``cos β = u / x``; else
-    along the real line over the saddle at ``-α`` to that at ``α``, ``cosh α = u / x``, then up.
+    On straight rays from saddles, in directions in which all terms of the exponent fall: for
+    ``u < x`` to both sides of ``iβ``, ``cos β = u / x``; else along the real line to ``α``,
+    ``cosh α = u / x``, and upwards, or ``alone`` that, of which is the real part.
     The order is mirrored by ``t → πi - t``.
     """
-    order, at = v.reshape(-1), x.reshape(-1)
-    found = xp.zeros(at.shape, "complex128")
-    below = xp.abs(order) < at
-    for oscillates, chosen in ((True, below), (False, ~below)):
-        (places,) = xp.nonzero(chosen)
-        if len(places):
-            found[places] = _on_contours(xp, n, order[places], at[places], oscillates=oscillates)
-    return found.reshape(x.shape)
-
-
-def _on_contours(xp: Any, n: int, v: Any, x: Any, *, oscillates: bool) -> Any:
-    """``_hankel`` of elements that all do, or all do not, have ``u < x``."""
     u = xp.abs(v)
-    ratio, zero = u / x, xp.zeros(x.shape)
-    beta = xp.arccos(ratio) if oscillates else zero
-    alpha = zero if oscillates else xp.arccosh(ratio)
-    excess = zero if oscillates else (u - x) / x
-    curvature = xp.sqrt(xp.abs(u - x) * (u + x))
+    oscillates = u < x
+    ratio = u / x
+    curvature = xp.maximum(xp.sqrt(xp.abs(u - x) * (u + x)), _TINY)
+    reach = xp.minimum(11 / xp.sqrt(curvature), (456 / xp.maximum(u, _TINY)) ** (1 / 3))
 
-    def factor(t: Any) -> Any:
-        return (xp.where(v < 0, t - 1j * math.pi, -t)) ** n
+    def ray(start: Any, direction: Any, length: Any) -> Any:
+        def integrand(s: Any) -> Any:
+            t = start + s * direction
+            return xp.where(v < 0, t - 1j * math.pi, -t) ** n * xp.exp(x * xp.sinh(t) - u * t)
 
-    def up(d: Any, sine: Any) -> Any:
-        """The integrand at ``θ = β + d`` and its sine, on the path on which the phase stays."""
-        theta = beta + d
-        arc = _arc(xp, d)
-        rise = 2 * xp.sin(beta) * xp.sin(d / 2) ** 2 + xp.cos(beta) * arc + excess * d
-        cosh_less_one = xp.maximum(rise / sine, 0)
-        tau = xp.sign(d) * 2 * xp.arcsinh(xp.sqrt(cosh_less_one / 2))
-        turn = 2 * d * xp.sin(d / 2) ** 2 - arc  # sin d - d cos d
-        turn = turn * (1 + excess) + d * xp.sin(beta) * sine
-        slope = turn / (sine**2 * xp.sinh(tau))
-        phi = x * xp.sinh(tau) * xp.cos(theta) - u * tau
-        return factor(tau + 1j * theta) * xp.exp(phi) * (slope + 1j)
+        return segment(xp, integrand, length, _STEEP) * direction
 
-    def onwards(d: Any, rest: Any) -> Any:
-        """To the end at ``iπ``, exact beside both ends."""
-        return up(d, xp.sin(xp.minimum(beta + d, rest)))
-
-    def before(d: Any, rest: Any) -> Any:
-        """From the saddle ``iβ`` to the end at 0, or from the first saddle to the second."""
-        return up(-d, xp.sin(rest)) if oscillates else along(d - alpha)
-
-    def along(t: Any) -> Any:
-        """The integrand on the real line."""
-        return factor(t) * xp.exp(x * xp.sinh(t) - u * t)
-
-    least = 1 / xp.sqrt(1 + curvature)
-    near = xp.minimum(least, beta if oscillates else xp.where(alpha > 0, alpha, 1))
-    first = half_line(
-        xp,
-        of_length(onwards, math.pi - beta),
-        near,
-        math.pi * _FAR,
-    )
-    length = beta if oscillates else 2 * alpha
-    positive = length > 0
-    length = xp.where(positive, length, 1)
-    second = half_line(xp, of_length(before, length), near, length * _FAR)
-    total = first + xp.where(positive, second, 0)
-    left = (
-        zero
-        if oscillates
-        else half_line(
-            xp,
-            lambda w: along(-alpha - xp.log1p(w)) / (1 + w),
-            least,
-            1 + 2 / (x * xp.exp(alpha)),
-        )
-    )
-    turned = xp.exp(1j * (x * xp.sin(beta) - u * beta))
-    total = turned * total + left
+    alpha = xp.arccosh(xp.maximum(ratio, 1))
+    saddle = alpha + 1j * xp.arccos(xp.minimum(ratio, 1))
+    total = ray(saddle, xp.exp(xp.where(oscillates, 4j, 7j) * (math.pi / 18)), reach)
+    if not alone:
+        # To the saddle from where the integrand is nothing; on the real line by that at -α.
+        before = xp.where(oscillates, saddle, -alpha)
+        total = total - ray(before, xp.where(oscillates, -xp.exp(1j * math.pi / 9), -1), reach)
+        between = xp.minimum(reach + 13 / (u + _TINY), 2 * alpha)
+        total = total + ray(-alpha, 1, between)
     mirrored = xp.exp(1j * math.pi * xp.where(v < 0, xp.remainder(u, 2), 0))
     return total * mirrored / (1j * math.pi)
 

@@ -28,11 +28,15 @@ if TYPE_CHECKING:
 
 #: Step of the quadrature, its first and farthest node, the exponent beyond which a tail is nothing.
 _STEP, _FIRST, _FARTHEST, _NEGLIGIBLE = 1 / 10, -4.5, 40.0, 40.0
+#: Where densities of large parameters are 0.
+_NOTHING = 1e-150
 #: Values of the integrand that are held at a time, if more than one node's.
 _BLOCK = 1 << 14
 #: Up to this ``a`` the first derivative is summed; of so many elements at a time, to a term of so
 #: small a share.
 _SUMMED, _PIECE, _LEAST = 1e3, 1 << 12, 1e-17
+#: From here on a gamma density is nearly normal in ``ln t``; nodes for the rest of one.
+_NORMAL, _NODES = 2e2, 24
 
 
 @register("gammainc")
@@ -81,11 +85,13 @@ class GammaIncInA(SpecialBinary):
         valid = (a > 0) & (a < math.inf) & (x >= 0)
         a, x = (xp.where(valid, v, 1).astype("float64").reshape(-1) for v in (a, x))
         found = xp.zeros(a.shape)
-        summed = (a <= _SUMMED) & (x < math.inf) if self.n == 1 else a < 0
+        small = a < _NORMAL
+        summed = small & (x < math.inf) & (self.n == 1)
         for chosen, rule in (
             (summed & (x < a + 1), _series_in_a),
             (summed & (x >= a + 1), _fraction_in_a),
-            (~summed, self._integral),
+            (small & ~summed, self._integral),
+            (~small, self._part_of_peak),
         ):
             for piece in pieces(xp, chosen, a):
                 found[piece] = rule(xp, a[piece], x[piece])
@@ -109,6 +115,27 @@ class GammaIncInA(SpecialBinary):
 
         total = half_line(xp, integrand, 1 / fall, reach)
         return xp.where(lower, total, -total)
+
+    def _part_of_peak(self, xp: Any, a: Any, x: Any) -> Any:
+        """The same for large ``a``, in ``y = ln(t / a)`` by the distance from the mode."""
+        ratio = xp.minimum(xp.maximum(x / a, _NOTHING), 1 / _NOTHING)
+        edge = xp.where(xp.abs(ratio - 1) < 0.5, xp.log1p((x - a) / a), xp.log(ratio))
+        inverse = 1 / (a * a)
+        # ln a - ψ(a).  Source: DLMF 5.11.2
+        excess = (0.5 + (1 / 12 - (1 / 120 - inverse / 252) * inverse) / a) / a
+        psi = [xp.special.polygamma(k, a) for k in range(1, self.n)]
+        lower = edge <= -excess
+        steep, fall = xp.abs(ratio - 1), 2 * _NEGLIGIBLE / a
+        length = fall / (steep + xp.sqrt(steep * steep + fall * ratio))
+
+        def integrand(w: Any) -> Any:
+            y = edge + w
+            density = xp.exp((y - xp.expm1(y)) * a)
+            return density * bell(self.n, [y + excess, *[-value for value in psi]])
+
+        total = segment(xp, integrand, xp.where(lower, -length, length), _NODES)
+        stirling = (1 / 12 - (1 / 360 - inverse / 1260) * inverse) / a
+        return -total * xp.exp(-stirling) * xp.sqrt(a / (2 * math.pi))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` by the next derivative, ``x_bar`` by the density's."""
