@@ -21,7 +21,15 @@ from gradwire_engine.ops.elementwise import SpecialBinary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
 from gradwire_engine.ops.pointwise.comparison import LogicalOr
 from gradwire_engine.ops.pointwise.selection import Sign, Where
-from gradwire_engine.ops.special.incomplete import bell, half_line, of_length, pieces, segment
+from gradwire_engine.ops.special.incomplete import (
+    bell,
+    falling_slopes,
+    half_line,
+    next_slopes,
+    of_length,
+    pieces,
+    segment,
+)
 from gradwire_engine.ops.special.tails import FAR, derivatives_in_order, is_far, modified_bessel
 
 if TYPE_CHECKING:
@@ -269,17 +277,13 @@ def _series(xp: Any, n: int, v: Any, x: Any, shift: Any, sign: int) -> Any:
     Source: DLMF 10.15.1, 10.38.1.
     """
     log, square = xp.log(x / 2), x * x * 0.25
-    turns = [-xp.special.polygamma(m, v + 1) for m in range(n)]
-    turns[0] = turns[0] + log
-    term, value, total, k = xp.ones(x.shape), xp.ones(x.shape), bell(n, turns), 0
+    slopes = falling_slopes(xp, n, v, log)
+    term, value, total, k = xp.ones(x.shape), xp.ones(x.shape), bell(n, slopes), 0
     while k % 8 or float(xp.max(term / value, initial=0.0)) > _LEAST:
         k += 1
-        rest = 1 / (v + k)
-        for m in range(n):
-            turns[m] = turns[m] - rest ** (m + 1) * (math.factorial(m) * (-1) ** m)
-        term = term * (square / k * rest)
+        term = term * (square / k * next_slopes(slopes, v + k))
         value = value + term
-        more = term * bell(n, turns)
+        more = term * bell(n, slopes)
         total = total + (more if sign > 0 or k % 2 == 0 else -more)
     return total * xp.exp(v * log - xp.special.gammaln(v + 1) - shift)
 
