@@ -8,6 +8,7 @@ integrals defining the modified Bessel functions of imaginary order" (1994), and
 
 from __future__ import annotations
 
+import cmath
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -24,9 +25,7 @@ from gradwire_engine.ops.pointwise.selection import Sign, Where
 from gradwire_engine.ops.special.incomplete import (
     bell,
     falling_slopes,
-    half_line,
     next_slopes,
-    of_length,
     pieces,
     segment,
 )
@@ -35,8 +34,8 @@ from gradwire_engine.ops.special.tails import FAR, derivatives_in_order, is_far,
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
-#: Exponent beyond which a tail is nothing; how far an algebraic tail must be followed.
-_NEGLIGIBLE, _FAR = 45.0, 1e16
+#: Exponent beyond which a tail is nothing.
+_NEGLIGIBLE = 45.0
 #: Up to here peaks of integrands of ``K_v`` overflow.
 _TINY = 1e-290
 #: Below, slopes by the order less 1 have fewer than 14 digits.
@@ -215,31 +214,28 @@ def _chosen(xp: Any, v: Any, x: Any, otherwise: Rule, *rules: tuple[Any, Rule]) 
 
 
 def _first_modified(xp: Any, n: int, v: Any, x: Any, *, scaled: bool) -> Any:
+    """By that of ``-v``, and for negative ``v`` with ``K_v``.  Source: DLMF 10.27.2."""
+
     def series(v: Any, x: Any) -> Any:
         return _series(xp, n, v, x, x if scaled else 0, 1)
 
-    def mirrored(v: Any, x: Any) -> Any:  # I_v of -v and K_v.  Source: DLMF 10.27.2
-        k, in_k = (_second_modified(xp, m, -v, x, 0) for m in range(2))
-        more = xp.cos(math.pi * v) * 2 * k - xp.sin(math.pi * v) * (2 / math.pi) * in_k
-        return -series(-v, x) - more * xp.exp(-x if scaled else 0 * x)
-
-    summed = (x < _LONGEST) & (n == 1)
-
-    def above(v: Any, x: Any) -> Any:
-        return _grown(xp, _modified(xp, n, v, x, x), x, scaled=scaled)
+    def large(v: Any, x: Any) -> Any:
+        return _by_ray(xp, n, v, x, x if scaled else 0)
 
     def beyond(v: Any, x: Any) -> Any:
         return _grown(xp, _far(xp, n, v, x, -1), x, scaled=scaled)
 
-    return _chosen(
-        xp,
-        v,
-        x,
-        above,
-        ((x > xp.maximum(v * v, FAR)) | _is_far(xp, v, x), beyond),
-        (summed & (v >= 0), series),
-        (summed & (v < 0), mirrored),
-    )
+    u, negative = xp.abs(v), v < 0
+    is_far = (x > xp.maximum(v * v, FAR)) | _is_far(xp, v, x)
+    found = _chosen(xp, u, x, large, (is_far, beyond), (x < _LONGEST, series))
+    if not negative.any():
+        return found
+    more, v = xp.zeros(x.shape), xp.where(negative, v, -1)
+    for m in range(n + 1):
+        wave = xp.sin(math.pi * v + (n - m) * math.pi / 2) * (math.comb(n, m) * math.pi ** (n - m))
+        more = more + wave * _second_modified(xp, m, v, x, 0)
+    more = more * xp.exp(-x if scaled else 0 * x) * (2 / math.pi)
+    return xp.where(negative, found * (-1) ** n - more, found)
 
 
 def _far(xp: Any, n: int, v: Any, x: Any, sign: int) -> Any:
@@ -392,25 +388,19 @@ def _by_rays(xp: Any, n: int, v: Any, x: Any, *, alone: bool = False) -> Any:
     return total * mirrored / (1j * math.pi)
 
 
-def _modified(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
-    """Derivative of ``I_v = Im ∫ exp(x cosh t - v t - shift) dt / π`` from the real line upwards.
+def _by_ray(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
+    """Derivative of ``Im ∫ exp(x cosh t - v t - shift) dt / π`` for positive ``v``.
 
-    Along the path through the saddle for the order, or for 1 where it is less.
+    On a straight ray upwards from the saddle, on which all terms of the exponent fall.
     """
-    ratio = xp.maximum(v, 1) / x
+    saddle, direction = xp.arcsinh(v / x), cmath.exp(5j * math.pi / 12)
 
-    def up(theta: Any, rest: Any) -> Any:
-        sine, arc = xp.sin(xp.minimum(theta, rest)), _arc(xp, theta)
-        sinh = ratio * theta / sine
-        turn = 2 * theta * xp.sin(theta / 2) ** 2 - arc  # sin θ - θ cos θ
-        cosh = xp.sqrt(1 + sinh**2)
-        slope = ratio * turn / (sine**2 * cosh)
-        t = xp.arcsinh(sinh) + 1j * theta
-        phi = x * cosh * xp.cos(theta) - shift + 1j * x * sinh * sine
-        return ((-t) ** n * xp.exp(phi - v * t) * (slope + 1j)).imag
+    def integrand(s: Any) -> Any:
+        t = saddle + s * direction
+        return (-t) ** n * xp.exp(x * xp.cosh(t) - v * t - shift)
 
-    near = xp.minimum(1 / xp.sqrt(1 + xp.hypot(v, x)), ratio)
-    return half_line(xp, of_length(up, math.pi), near, 20 * math.pi) / math.pi
+    reach = 10 / xp.sqrt(xp.hypot(v, x))
+    return (segment(xp, integrand, reach, _STEEP) * direction).imag / math.pi
 
 
 def _second_modified(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
@@ -442,10 +432,3 @@ def _by_trapezoids(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
         value = t**n * xp.exp(u * t - x * xp.cosh(t) + shift)
         total = total + xp.where(t > peak + right, 0, value)
     return total * step * 0.5 * (xp.sign(v) if n % 2 else 1)
-
-
-def _arc(xp: Any, d: Any) -> Any:
-    """``d - sin d``, by its series near 0.  Source: DLMF 4.19.1."""
-    square = d * d
-    series = 1 - square / 20 * (1 - square / 42 * (1 - square / 72 * (1 - square / 110)))
-    return xp.where(xp.abs(d) < 0.5, d * square / 6 * series, d - xp.sin(d))

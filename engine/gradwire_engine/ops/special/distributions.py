@@ -33,8 +33,8 @@ _SUMMED = 5e2
 _SMALL, _TERMS = 1e-2, 8
 #: The shift of an argument to the right, and the number of terms of an asymptotic series there.
 _MOVED, _ASYMPTOTIC = 8, 9
-#: Nodes of a quadrature from 0.
-_NODES = 32
+#: Nodes of a quadrature from 0, or in a tail from this ``df`` on.
+_NODES, _STEEP = 24, 1e2
 
 
 @register("stdtr")
@@ -92,19 +92,19 @@ class StdtrInDf(SpecialBinary):
         outer = v * (v + 5) < (v + 2) * (v + s * s)
         end = xp.arcsinh(s / xp.sqrt(v))
         rising = _log_slope(xp, v, *_share_and_growth(xp, end), _rise(xp, v / 2), 1) > 0
-        central = rising & (end < 3)
+        short = (v > _STEEP) | rising & (end < 3)
         for chosen, rule in (
             (moves & simple & outer, partial(_fraction, outer=True)),
             (moves & simple & ~outer, partial(_fraction, outer=False)),
-            (moves & ~simple & central, partial(self._integral, central=True)),
-            (moves & ~simple & ~central, partial(self._integral, central=False)),
+            (moves & ~simple & short, partial(self._integral, short=True)),
+            (moves & ~simple & ~short, partial(self._integral, short=False)),
         ):
             for piece in pieces(xp, chosen, v):
                 found[piece] = rule(xp, v[piece], s[piece])
         shaped = found.reshape(valid.shape) * xp.sign(t)
         return xp.where(valid, shaped, math.nan).astype(operands[0].dtype)
 
-    def _integral(self, xp: Any, v: Any, t: Any, *, central: bool) -> Any:
+    def _integral(self, xp: Any, v: Any, t: Any, *, short: bool) -> Any:
         """From 0 to ``t`` while the density rises with ``df``, else beyond; ``t = √v sinh y``."""
         ln_beta, end = xp.special.betaln(v / 2, 0.5), xp.arcsinh(t / xp.sqrt(v))
         rises = [_rise(xp, v / 2, k) for k in range(self.n)]
@@ -114,9 +114,14 @@ class StdtrInDf(SpecialBinary):
             slopes = [_log_slope(xp, v, share, growth, rise, k + 1) for k, rise in enumerate(rises)]
             return xp.exp(growth * (v * -0.5) - ln_beta) * bell(self.n, slopes)
 
-        if central:
-            return segment(xp, integrand, end, _NODES)
-        near = 1 / (1 + xp.sqrt(v) + v * xp.tanh(end))
+        share, growth = _share_and_growth(xp, end)
+        fall = xp.sqrt(share)
+        if short:
+            rising = _log_slope(xp, v, share, growth, rises[0], 1) > 0
+            reach = 76 / v / (fall + xp.sqrt(share + 76 / v * (1 - share)))
+            start, length = xp.where(rising, 0, end), xp.where(rising, end, -reach)
+            return segment(xp, lambda w: integrand(start + xp.abs(w)), length, _NODES)
+        near = 1 / (1 + xp.sqrt(v) + v * fall)
         return -half_line(xp, lambda w: integrand(end + w), near, 1 / v + 0.25 / xp.sqrt(v))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -185,9 +190,9 @@ def log1p_square(y: Var) -> Var:
 
 def _share_and_growth(xp: Any, y: Any) -> tuple[Any, Any]:
     """``tanh² y`` and ``ln cosh² y``, of ``t = √df sinh y`` the share and ``ln(1 + t² / df)``."""
-    small = xp.log1p(xp.sinh(xp.minimum(y, 1)) ** 2)
-    large = (y + xp.log1p(xp.exp(-2 * y)) - math.log(2)) * 2
-    return xp.tanh(y) ** 2, xp.where(y < 1, small, large)
+    near = xp.minimum(y, 300)
+    square = xp.sinh(near) ** 2
+    return square / (1 + square), xp.log1p(square) + 2 * (y - near)
 
 
 def _log_slope(xp: Any, v: Any, share: Any, growth: Any, rise: Any, n: int) -> Any:

@@ -424,16 +424,6 @@ def half_line(xp: Any, integrand: Callable[[Any], Any], scale: Any, reach: Any) 
     return total * _STEP
 
 
-def of_length(integrand: Any, length: Any) -> Any:
-    """``integrand``, of distances from 0 and to ``length``, as one of the half line."""
-
-    def mapped(w: Any) -> Any:
-        shrink = 1 / (1 + w / length)
-        return integrand(w * shrink, length * shrink) * shrink**2
-
-    return mapped
-
-
 def segment(xp: Any, integrand: Callable[[Any], Any], length: Any, count: int) -> Any:
     """``∫ f(w) dw`` from 0 to ``length`` by Gauss's and Legendre's formula of ``count`` nodes."""
     nodes, weights = (xp.asarray(v) for v in np.polynomial.legendre.leggauss(count))
