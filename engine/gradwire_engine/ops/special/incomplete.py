@@ -34,9 +34,8 @@ _NOTHING = 1e-150
 _BESIDE_0 = 1e-5
 #: Values of the integrand that are held at a time, if more than one node's.
 _BLOCK = 1 << 14
-#: Up to this ``a`` the first derivative is summed; of so many elements at a time, to a term of so
-#: small a share.
-_SUMMED, _PIECE, _LEAST = 1e3, 1 << 12, 1e-17
+#: The most terms of a fraction; elements that are summed at a time, to a term of so small a share.
+_MOST_TERMS, _PIECE, _LEAST = 82, 1 << 12, 1e-17
 #: From here on a gamma density is nearly normal in ``ln t``; nodes for the rest of one.
 _NORMAL, _NODES = 2e2, 24
 
@@ -239,9 +238,9 @@ class BetaIncInAB(Special):
         valid = (a > least) & (a < math.inf) & (b > least) & (b < math.inf) & (x >= 0) & (x <= 1)
         a, b, x = (xp.where(valid, v, 0.5).astype("float64").reshape(-1) for v in (a, b, x))
         found = xp.zeros(a.shape)
-        simple = xp.maximum(a, b) <= (_SUMMED if self.m + self.n == 1 else 0)
         left = x * (a + b + 2) < a + 1
         terms = _terms_in_ab(xp, *(xp.where(left, *v) for v in ((a, b), (b, a), (x, 1 - x))))
+        simple = (terms < _MOST_TERMS) if self.m + self.n == 1 else a < 0
         for chosen, size, rule in (
             (simple & left, terms, self._fraction),
             (simple & ~left, terms, self._mirrored_fraction),
