@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 #: Step of the quadrature, its first and farthest node, the exponent beyond which a tail is nothing.
 _STEP, _FIRST, _FARTHEST, _NEGLIGIBLE = 1 / 10, -4.5, 80.0, 40.0
-#: Where densities of large parameters are 0.
-_NOTHING = 1e-150
+#: Shares of large parameters, and their reciprocals, where densities are 0.
+_NOTHING = 1e-10
 #: Below this a number is not known well by its distance from 1.
 _BESIDE_0 = 1e-5
 #: Values of the integrand that are held at a time, if more than one node's.
@@ -81,18 +81,15 @@ class GammaIncInA(SpecialBinary):
     flops_per_element = 10_000
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """In double precision: sums if ``n`` is 1 and ``a`` not large, else integrals."""
+        """In double precision: sums for ``x`` below small ``a``, else integrals."""
         a, x = xp.broadcast_arrays(*operands)
         valid = (a > 0) & (a < math.inf) & (x >= 0)
         a, x = (xp.where(valid, v, 1).astype("float64").reshape(-1) for v in (a, x))
         found = xp.zeros(a.shape)
-        small = a < _NORMAL
-        below = small & (x < a + 1)
-        summed = small & ~below & (x < math.inf) & (self.n == 1)
+        small, below = a < _NORMAL, x < a + 1
         for chosen, rule in (
-            (below, self._series),
-            (summed, _fraction_in_a),
-            (small & ~below & ~summed, self._integral),
+            (small & below, self._series),
+            (small & ~below, self._integral),
             (~small, self._part_of_peak),
         ):
             for piece in pieces(xp, chosen, a):
@@ -114,30 +111,33 @@ class GammaIncInA(SpecialBinary):
         return xp.where(inside, total * xp.exp(a * log - x - xp.special.gammaln(a + 1)), 0)
 
     def _integral(self, xp: Any, a: Any, x: Any) -> Any:
-        """The integral beyond ``x``; by ``1 / Γ(a) = a / Γ(a + 1)``, as nothing cancels at 0."""
-        base = xp.log(x)
+        """The integral in ``ln t`` beyond ``x``, of ``1 / Γ(a) = a / Γ(a + 1)``: nothing cancels."""
+        x = xp.minimum(x, 1 / _NOTHING)
+        start, ln_gamma = xp.log(x), xp.special.gammaln(a + 1)
         psi = falling_slopes(xp, self.n, a, 0.0)
+        reach = _NEGLIGIBLE
+        for _ in range(8):
+            reach = _NEGLIGIBLE + a * xp.log1p(reach / x)
 
-        def integrand(w: Any) -> Any:
-            ln_t = base + xp.log1p(w / x)
+        def integrand(y: Any) -> Any:
+            ln_t = start + y
             slopes = [psi[0] + ln_t, *psi[1:]]
-            density = xp.exp((a - 1) * ln_t - x - w - xp.special.gammaln(a + 1))
+            density = xp.exp(a * ln_t - xp.exp(ln_t) - ln_gamma)
             return density * (a * bell(self.n, slopes) + self.n * bell(self.n - 1, slopes))
 
-        scale, reach = 1 / (1 + 1 / x), 1 + 2 * xp.sqrt(xp.maximum(a, 1))
-        return -half_line(xp, integrand, scale, reach)
+        return -segment(xp, integrand, xp.log1p(reach / x), _NODES)
 
     def _part_of_peak(self, xp: Any, a: Any, x: Any) -> Any:
         """The same for large ``a``, in ``y = ln(t / a)`` by the distance from the mode."""
-        ratio = xp.minimum(xp.maximum(x / a, _NOTHING), 1 / _NOTHING)
-        edge = xp.where(xp.abs(ratio - 1) < 0.5, xp.log1p((x - a) / a), xp.log(ratio))
+        apart = xp.minimum(xp.maximum((x - a) / a, _NOTHING - 1), 1 / _NOTHING)
+        edge, steep = xp.log1p(apart), xp.abs(apart)
         inverse = 1 / (a * a)
         # ln a - ψ(a).  Source: DLMF 5.11.2
         excess = (0.5 + (1 / 12 - (1 / 120 - inverse / 252) * inverse) / a) / a
         psi = [xp.special.polygamma(k, a) for k in range(1, self.n)]
         lower = edge <= -excess
-        steep, fall = xp.abs(ratio - 1), 2 * _NEGLIGIBLE / a
-        length = fall / (steep + xp.sqrt(steep * steep + fall * ratio))
+        fall = 2 * _NEGLIGIBLE / a
+        length = fall / (steep + xp.sqrt(steep * steep + fall * (1 + apart)))
 
         def integrand(w: Any) -> Any:
             y = edge + w
@@ -151,14 +151,14 @@ class GammaIncInA(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` by the next derivative, ``x_bar`` by the density's."""
         a, x = operands
-        density = GammaDensity()(a, x) * _where_defined(z)
+        density = GammaDensity()(a, x) * where_defined(z)
         if self.n:
             slopes = [-polygamma_of(k, a) for k in range(self.n)]
             density = density * bell(self.n, [Log()(x) + slopes[0], *slopes[1:]])
         return z_bar * GammaIncInA(self.n + 1)(a, x), z_bar * density
 
 
-def _where_defined(z: Var) -> Var:
+def where_defined(z: Var) -> Var:
     """1, and NaN where ``z`` is: a density's formula has values outside the domain, too."""
     b = z.builder
     return Where()(IsNan()(z), b.scalar(math.nan, z.dtype), b.scalar(1, z.dtype))
@@ -176,22 +176,6 @@ def next_slopes(slopes: list[Any], a: Any) -> Any:
     for m in range(len(slopes)):
         slopes[m] = slopes[m] - rest ** (m + 1) * (math.factorial(m) * (-1) ** m)
     return rest
-
-
-def _fraction_in_a(xp: Any, a: Any, x: Any) -> Any:
-    """``-∂Q/∂a`` of Legendre's continued fraction for ``Q``, for ``x ≥ a + 1``.
-
-    Source: DLMF 8.9.2; the fraction's terms grow as the square root of those that it takes.
-    """
-    least = float(xp.min(x))
-    count = math.ceil(12 + 100 / least + 2.5 * math.sqrt(float(xp.max(a))))
-    below, slope = x + (2 * count + 1) - a, -xp.ones(a.shape)
-    for k in range(count, 0, -1):
-        share = k / below
-        part = (k - a) * share
-        below, slope = x + (2 * k - 1) - a - part, share + part / below * slope - 1
-    ratio = xp.log(x) - xp.special.digamma(a) - slope / below
-    return -ratio * xp.exp(a * xp.log(x) - x - xp.special.gammaln(a)) / below
 
 
 @register("betainc", public=False)
@@ -283,7 +267,7 @@ class BetaIncInAB(Special):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` and ``b_bar`` by the next derivatives, ``x_bar`` by the density's."""
         a, b, x = operands
-        density = BetaDensity()(a, b, x) * _where_defined(z)
+        density = BetaDensity()(a, b, x) * where_defined(z)
         if self.m + self.n:
             slopes = _beta_slopes(self.m, self.n, polygamma_of, a, b)
             density = density * _mixed_powers(
@@ -308,10 +292,10 @@ def _terms_in_ab(xp: Any, a: Any, b: Any, x: Any) -> Any:
 def fraction_in_ab(
     xp: Any, a: Any, b: Any, x: Any, rest: Any, *, in_a: bool, psi_rise: Any = None
 ) -> tuple[Any, Any]:
-    """``xᵃ (1 - x)ᵇ / (a B(a, b))`` and a slope of ``I_x(a, b)``, for ``x < (a + 1) / (a + b + 2)``.
+    """``xᵃ (1 - x)ᵇ / (a B(a, b))`` and a slope of ``I_x(a, b)``.
 
-    That of the even part of its continued fraction. ``psi_rise`` is ``ψ(a + b)`` less ``ψ(b)``, or
-    ``ψ(a + 1)`` if it is that in ``a``.
+    For ``x < (a + 1) / (a + b + 2)``. That of the even part of its continued fraction.
+    ``psi_rise`` is ``ψ(a + b)`` less ``ψ(b)``, or ``ψ(a + 1)`` if it is that in ``a``.
 
     Source: DLMF 8.17.22; DiDonato and Morris, "Algorithm 708" (1992), (9).
     """

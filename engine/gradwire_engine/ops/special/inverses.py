@@ -26,36 +26,38 @@ def _implicit(z_bar: Var, slopes: Cotangents, sign: int) -> Cotangents:
     return *bars, y_bar if sign > 0 else -y_bar
 
 
+class _GammaInverse(SpecialBinary):
+    """An inverse in ``x``."""
+
+    flops_per_element = 300
+    sign: ClassVar[int]
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``y_bar = ± z_bar / P_x``, ``a_bar = -z_bar P_a / P_x``."""
+        one = z.builder.scalar(1, z.dtype)
+        return _implicit(z_bar, GammaIncInA(0).vjp(one, z, operands[0], z), self.sign)
+
+
 @register("gammaincinv")
-class GammaIncInv(SpecialBinary):
+class GammaIncInv(_GammaInverse):
     """Inverse of the lower incomplete gamma function in ``x``: ``P(a, z) = y``.
 
     Convention: infinite slope at ``y = 1``.  Source: DLMF 8.2.4, 8.12.
     """
 
     ufunc = "special.gammaincinv"
-    flops_per_element = 300
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``y_bar = z_bar / P_x``, ``a_bar = -z_bar P_a / P_x``."""
-        one = z.builder.scalar(1, z.dtype)
-        return _implicit(z_bar, GammaIncInA(0).vjp(one, z, operands[0], z), 1)
+    sign = 1
 
 
 @register("gammainccinv")
-class GammaIncCInv(SpecialBinary):
+class GammaIncCInv(_GammaInverse):
     """Inverse of the upper incomplete gamma function in ``x``: ``Q(a, z) = y``.
 
     Convention: infinite slope at ``y = 0``.  Source: DLMF 8.2.4, 8.12.
     """
 
     ufunc = "special.gammainccinv"
-    flops_per_element = 300
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``y_bar = -z_bar / P_x``, ``a_bar = -z_bar P_a / P_x``."""
-        one = z.builder.scalar(1, z.dtype)
-        return _implicit(z_bar, GammaIncInA(0).vjp(one, z, operands[0], z), -1)
+    sign = -1
 
 
 class _BetaInverse(Special):
