@@ -9,7 +9,7 @@ from gradwire_engine.dialects.stats.laws import POSITIVE, Rule, continuous
 from gradwire_engine.ops.formulas import gennorm_below, log_gennorm
 from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Square
-from gradwire_engine.ops.pointwise.comparison import IsNan, Less, LogicalAnd, LogicalOr
+from gradwire_engine.ops.pointwise.comparison import Less, LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.exponential import Exp, Expm1, Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Arctan2, Hypot, Sin, Tan, Tanh
@@ -19,7 +19,13 @@ from gradwire_engine.ops.special.beta import BetaLn
 from gradwire_engine.ops.special.distributions import Stdtr, Stdtrit, log1p_square, log_student
 from gradwire_engine.ops.special.error_functions import Logit
 from gradwire_engine.ops.special.gamma import GammaLn
-from gradwire_engine.ops.special.incomplete import BetaInc, BetaIncC, GammaInc, GammaIncC
+from gradwire_engine.ops.special.incomplete import (
+    BetaInc,
+    BetaIncC,
+    GammaInc,
+    GammaIncC,
+    where_defined,
+)
 from gradwire_engine.ops.special.inverses import BetaIncCInv, BetaIncInv, GammaIncCInv, GammaIncInv
 from gradwire_engine.ops.special.log_tails import (
     log_betainc,
@@ -67,7 +73,7 @@ RULES["log_logistic"] = _of_log_logistic
 
 def _power(y: Var, c: Var) -> Var:
     """``y ** c``, NaN where ``c`` is, also of 1."""
-    return Where()(IsNan()(c), c, Power()(y, c))
+    return Power()(y, c) * where_defined(c)
 
 
 def _steep(x: Var) -> Var:

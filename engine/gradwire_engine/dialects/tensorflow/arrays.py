@@ -98,7 +98,10 @@ def ensure_shape(b: Builder, x: Any, shape: Static) -> Any:
 
 @TF.macro("sort")
 def sort(b: Builder, values: Any, axis: Static = -1, direction: Static = "ASCENDING") -> Any:
-    """The elements in rising order along ``axis``, or falling if ``direction`` is "DESCENDING"."""
+    """The elements in rising order along ``axis``, or falling if ``direction`` is "DESCENDING".
+
+    Convention: NaNs are largest; TensorFlow orders them in no fixed way.
+    """
     return recorded("sort")(b, values, axis, _falling(direction))
 
 
@@ -110,7 +113,10 @@ def argsort(
     direction: Static = "ASCENDING",
     stable: Static = False,
 ) -> Any:
-    """Indices that sort along ``axis``; of equal elements the first comes first."""
+    """Indices that sort along ``axis``; of equal elements the first comes first.
+
+    Convention: NaNs are largest; TensorFlow orders them in no fixed way.
+    """
     order = recorded("argsort")(b, values, axis, _falling(direction))
     return recorded("astype")(b, order, "int32")
 
