@@ -154,7 +154,10 @@ class _Body:
         keywords: Sequence[str],
     ) -> str:
         split = len(given) - len(keywords)
-        named = [f"{key}={value}" for key, value in zip(keywords, given[split:], strict=True)]
+        named = [
+            f"*{value}" if key.startswith("*") else f"{key}={value}"
+            for key, value in zip(keywords, given[split:], strict=True)
+        ]
         return self._named(node, f"{function}({', '.join([*first, *given[:split], *named])})")
 
     def _attribute(self, node: Node, given: Sequence[str]) -> str:
@@ -210,6 +213,15 @@ class _Body:
         self._line(f"{made}.append({value})")
         self._depth -= 1
         return made
+
+    def _function(self, node: Node, given: Sequence[str]) -> str:
+        if given:
+            raise InternalError("the prelude has no defaults of inner functions")
+        self._values.update(node.value)
+        around, self._arrays = self._arrays, self._arrays.difference(node.value)
+        self._inner(f"def _{node.at}({', '.join([BUILDER, *node.value])}):", node.blocks[0])
+        self._arrays = around
+        return f"_{node.at}"
 
     def _return(self, node: Node, given: Sequence[str]) -> str:
         self._line(f"return {given[0]}")
