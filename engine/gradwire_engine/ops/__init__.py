@@ -20,7 +20,6 @@ from gradwire_engine.ops.arrays import (
 from gradwire_engine.ops.images import (
     grids,
     interpolation,
-    measures,
     resampling,
     splines,
 )
@@ -44,9 +43,7 @@ from gradwire_engine.ops.linalg import (
     structured,
 )
 from gradwire_engine.ops.networks import (
-    alignments,
     attention,
-    embedding,
 )
 from gradwire_engine.ops.pointwise import (
     activations,
@@ -81,8 +78,6 @@ from gradwire_engine.ops.sequences import (
 from gradwire_engine.ops.signals import (
     adaptive,
     convolution,
-    cosines,
-    filtering,
     pooling,
     waves,
 )
@@ -112,7 +107,6 @@ __all__ = [
     "activations",
     "adaptive",
     "airy",
-    "alignments",
     "arithmetic",
     "attention",
     "bessel",
@@ -129,7 +123,6 @@ __all__ = [
     "conversion",
     "convolution",
     "coordinates",
-    "cosines",
     "creation",
     "cumulative",
     "determinants",
@@ -138,12 +131,10 @@ __all__ = [
     "distributions",
     "einsum",
     "elliptic",
-    "embedding",
     "entropy",
     "error_functions",
     "exponential",
     "factorizations",
-    "filtering",
     "gamma",
     "grids",
     "hypergeometric",
@@ -155,7 +146,6 @@ __all__ = [
     "joining",
     "keys",
     "matrix_functions",
-    "measures",
     "normal",
     "normalized",
     "norms",

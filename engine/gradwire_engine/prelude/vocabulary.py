@@ -12,6 +12,7 @@ import numpy as np
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.diagonals import diagonal_length
 from gradwire_engine.ops.arrays.indexing import GetItem
+from gradwire_engine.ops.arrays.segments import added_at_ids
 from gradwire_engine.ops.arrays.shape import reshape, swap_last, unsqueeze
 from gradwire_engine.ops.arrays.slicing import of_lengths, picked, sliced
 from gradwire_engine.ops.arrays.windows import bordered, borders, per_axis, span
@@ -34,6 +35,7 @@ from gradwire_engine.ops.elementwise import (
     conj,
 )
 from gradwire_engine.ops.images.interpolation import SPLINES, inside, sampled
+from gradwire_engine.ops.linalg.products import times
 from gradwire_engine.ops.linalg.sparse import matrix_parts, sparse_of
 from gradwire_engine.ops.patterns import ARRAY, Span, complete_pattern
 from gradwire_engine.ops.promotion import (
@@ -206,6 +208,7 @@ CONSTANTS: dict[str, Any] = {
     "lowered": lambda x: x.lower() if isinstance(x, str) else x,
     "bit_length": int.bit_length,
     "root": math.sqrt,
+    "exponential": np.exp,
     "size_of": math.prod,
     # Arrays as they are, axes as ``axes_of`` gives them.
     "sum_over": Sum.over,
@@ -227,7 +230,7 @@ CONSTANTS: dict[str, Any] = {
             *(broadcast_shapes, describe, picked, real_of, sliced, spread),
             *(drawn_dtype, shape_for),
             *(diagonal_length, matrix_parts, of_lengths, shifted),
-            *(inside, sampled),
+            *(added_at_ids, inside, sampled, times),
             *(bordered, borders, per_axis, span),
             *(bool, dtype_of, int, slice),
         )
