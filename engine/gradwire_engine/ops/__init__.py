@@ -18,10 +18,8 @@ from gradwire_engine.ops.arrays import (
     windows,
 )
 from gradwire_engine.ops.images import (
-    grids,
     interpolation,
     resampling,
-    splines,
 )
 from gradwire_engine.ops.linalg import (
     cholesky,
@@ -136,7 +134,6 @@ __all__ = [
     "exponential",
     "factorizations",
     "gamma",
-    "grids",
     "hypergeometric",
     "incomplete",
     "indexing",
@@ -179,7 +176,6 @@ __all__ = [
     "sparse",
     "spectral",
     "spherical",
-    "splines",
     "stacking",
     "structured",
     "struve",

@@ -50,7 +50,9 @@ def translate_all() -> None:
 class _Translator(SourceFileLoader):
     """A file in Python, kept beside it as Python keeps modules, until one of both changes."""
 
-    def source_to_code(self, data: Any, path: Any, *_: Any, **__: Any) -> CodeType:
+    def source_to_code(  # type: ignore[override]  # a static method of one of its bases
+        self, data: Any, path: Any, *, _optimize: int = -1
+    ) -> CodeType:
         """Translate the text."""
         return translated(bytes(data).decode("utf-8"), CONSTANTS.keys())
 

@@ -34,7 +34,7 @@ from gradwire_engine.ops.elementwise import (
     broadcast_shapes,
     conj,
 )
-from gradwire_engine.ops.images.interpolation import SPLINES, inside, sampled
+from gradwire_engine.ops.images.interpolation import BORDERS, SPLINES, inside, sampled, within
 from gradwire_engine.ops.linalg.products import times
 from gradwire_engine.ops.linalg.sparse import matrix_parts, sparse_of
 from gradwire_engine.ops.patterns import ARRAY, Span, complete_pattern
@@ -191,6 +191,9 @@ CONSTANTS: dict[str, Any] = {
     "inf": math.inf,
     "nan": math.nan,
     "splines": SPLINES,
+    # The element that stands for an index beyond the edges, by the names of ways to extend arrays.
+    "border_modes": (*BORDERS,),
+    "folded": lambda index, length, border: BORDERS[border](index, length),
     TRUE: _true,
     "len": _len,
     "range": range,
@@ -230,7 +233,7 @@ CONSTANTS: dict[str, Any] = {
             *(broadcast_shapes, describe, picked, real_of, sliced, spread),
             *(drawn_dtype, shape_for),
             *(diagonal_length, matrix_parts, of_lengths, shifted),
-            *(added_at_ids, inside, sampled, times),
+            *(added_at_ids, inside, sampled, times, within),
             *(bordered, borders, per_axis, span),
             *(bool, dtype_of, int, slice),
         )
