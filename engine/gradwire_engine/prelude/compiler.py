@@ -170,7 +170,7 @@ class _Body:
         if name in _PLAIN:
             return self._named(node, f"{given[0]} {_PLAIN[name]} {given[1]}")
         if name == "not":
-            return self._named(node, f"not {TRUE}({given[0]})")
+            return self._named(node, f"not {self._true(given[0])}")
         if not self._arrays.isdisjoint(given):
             name = f"np.{name}" if name in OPERATORS else name  # of literals, too
         self.called.add(name)
@@ -211,22 +211,22 @@ class _Body:
         return self._named(node, f"({', '.join(given)},)" if given else "()")
 
     def _choose(self, node: Node, given: Sequence[str]) -> str:
-        self._inner(f"if {TRUE}({given[0]}):", node.blocks[0], f"_{node.at}")
+        self._inner(f"if {self._true(given[0])}:", node.blocks[0], f"_{node.at}")
         self._inner("else:", node.blocks[1], f"_{node.at}")
         return f"_{node.at}"
 
     def _and(self, node: Node, given: Sequence[str]) -> str:
         value = self._named(node, given[0])
-        self._inner(f"if {TRUE}({value}):", node.blocks[0], value)
+        self._inner(f"if {self._true(value)}:", node.blocks[0], value)
         return value
 
     def _or(self, node: Node, given: Sequence[str]) -> str:
         value = self._named(node, given[0])
-        self._inner(f"if not {TRUE}({value}):", node.blocks[0], value)
+        self._inner(f"if not {self._true(value)}:", node.blocks[0], value)
         return value
 
     def _if(self, node: Node, given: Sequence[str]) -> str:
-        self._inner(f"if {TRUE}({given[0]}):", node.blocks[0])
+        self._inner(f"if {self._true(given[0])}:", node.blocks[0])
         self._inner("else:", node.blocks[1])
         return "None"
 
@@ -243,7 +243,7 @@ class _Body:
         self._depth += 1
         for condition in conditions:
             value = self.block(condition)
-            self._line(f"if not {TRUE}({value}): continue")
+            self._line(f"if not {self._true(value)}: continue")
         value = self.block(element)
         self._line(f"{made}.append({value})")
         self._depth -= 1
@@ -257,6 +257,11 @@ class _Body:
         self._inner(f"def _{node.at}({', '.join([BUILDER, *node.value])}):", node.blocks[0])
         self._arrays = around
         return f"_{node.at}"
+
+    def _true(self, value: str) -> str:
+        """Whether a value is true, which the builder is asked."""
+        self.called.add(TRUE)
+        return f"{_identifier(TRUE)}({BUILDER}, {value})"
 
     def _return(self, node: Node, given: Sequence[str]) -> str:
         self._line(f"return {given[0]}")

@@ -117,7 +117,7 @@ class Definition:
         self.name = text.partition("(")[0].removeprefix("def ")
         head, doc, _ = text.split('"""', 2)
         #: The documentation.
-        self.doc = doc
+        self.doc = self.__doc__ = doc
         #: Whether results carry a derivative; ``-> Constant`` states that none do.
         self.differentiable = not head.rstrip().endswith("-> Constant:")
         self.text = text

@@ -118,7 +118,7 @@ def _len(x: Any) -> int:
     return x.shape[0] if isinstance(x, Var) else len(x)
 
 
-def _true(x: Any) -> bool:
+def _true(b: Builder, x: Any) -> bool:
     if isinstance(x, Var):
         raise BadArgument(
             f"a parameter that decides what is computed must be a number, got {describe(x)}",
@@ -162,6 +162,7 @@ _REFUSALS = {"argument": BadArgument, "shape": ShapeMismatch, "dtype": DtypeMism
 WORDS: dict[str, Callable[..., Any]] = {
     **{name: _binary(name) for name in OPERATORS if name != "negative"},
     "negative": _negative,
+    TRUE: _true,
     "min": _extreme("min", "minimum", min),
     "max": _extreme("max", "maximum", max),
     # Operands as arrays of one dtype: a floating one, or any.
@@ -194,7 +195,6 @@ CONSTANTS: dict[str, Any] = {
     # The element that stands for an index beyond the edges, by the names of ways to extend arrays.
     "border_modes": (*BORDERS,),
     "folded": lambda index, length, border: BORDERS[border](index, length),
-    TRUE: _true,
     "len": _len,
     "range": range,
     "zip": partial(zip, strict=True),
