@@ -15,9 +15,10 @@ first.
 
 Files of ``stats`` state the laws of random variables, whose functions ``dialects.stats`` makes.
 
-Nothing is decided by values, so that a function needs a builder alone. Functions may be defined
-inside others, and are then given what these give them. A file is translated to Python when one of
-its functions is first called, and kept beside it in ``__pycache__``.
+Nothing is decided by values, so that a function needs a builder alone; those in files of
+``counted`` are given a recorder, which decides. Functions may be defined inside others, and see the
+names around them. A file is translated to Python when one of its functions is first called, and
+kept beside it in ``__pycache__``.
 """
 
 from gradwire_engine.prelude.own import OWN, enter, own

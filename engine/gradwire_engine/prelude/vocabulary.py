@@ -165,24 +165,23 @@ WORDS: dict[str, Callable[..., Any]] = {
     TRUE: _true,
     "min": _extreme("min", "minimum", min),
     "max": _extreme("max", "maximum", max),
-    # Operands as arrays of one dtype: a floating one, or any.
+    # Operands as arrays of one dtype: a floating one, one that SciPy takes, or any.
     "promoted": partial(Builder.promote, rule=inexact_promoted),
+    "special": partial(Builder.promote, rule=special_promoted),
     "together": Builder.promote,
+    "all_together": lambda b, x: b.promote(*x),
     "variable": Builder.array,
     "inexact": Builder.inexact,
     "floating": floating,
     "broadcast": Builder.broadcast,
-    # The same in one floating dtype that SciPy takes.
-    "special": partial(Builder.promote, rule=special_promoted),
-    "all_together": lambda b, x: b.promote(*x),
     "cast": lambda b, x, dtype: b.cast(x, dtype_of(dtype)),
     "scalar": Builder.scalar,
     "constant": lambda b, x, dtype: b.constant(np.asarray(x, dtype)),
     "numbers": Builder.numbers,
-    "table": _table,
     # An operation by the name of its class, with its fields by keyword, on arrays as they are.
     "primitive": lambda b, name, *x, **fields: b.emit(PRIMITIVES[name](**fields), *x),
-    # What a function computes, differentiated by the rule of a name.
+    # An array by its elements' indices, arrays of NumPy, and what a named rule differentiates.
+    "table": _table,
     "by_formula": lambda b, rule, compute, *x: by_formula(rule, partial(compute, b), *x),
     "sparse_of": sparse_of,
 }
