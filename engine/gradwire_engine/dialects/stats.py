@@ -125,6 +125,7 @@ _PRIVATE = _FILES[0].private
 
 def _enter(law: Definition) -> None:
     """Give SciPy's names to the functions of a law."""
+    # Its text says what it states, so that no law is translated before it is asked for.
     stated = {*re.findall(r"\b(cdf|logpmf|ppf|isf)=", law.text)}
     title, counts = law.doc, "logpmf" in stated
     functions = (_MASSES if counts else _DENSITIES) | (_VALUES if "cdf" in stated else {})
