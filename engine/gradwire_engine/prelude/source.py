@@ -1,18 +1,29 @@
-"""The prelude's files, and the functions that stand in them, each read when it is first used."""
+"""The prelude's files, and the functions that stand in them."""
 
 from __future__ import annotations
 
-import ast
+import importlib.util
 import re
 from collections.abc import Callable, Iterator
-from functools import cached_property
-from inspect import Parameter, Signature
+from functools import cache, cached_property
+from importlib.machinery import SourceFileLoader
+from inspect import Parameter, Signature, signature
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
-from gradwire_engine.prelude.compiler import compiled
+from gradwire_engine.prelude.compiler import BUILDER, Recorders, translated
 from gradwire_engine.prelude.vocabulary import CONSTANTS
 
+#: The modules by which the prelude is translated.
+_TRANSLATORS = (
+    "frontends.expressions",
+    "frontends.text",
+    "operators",
+    "program",
+    "prelude.compiler",
+    "prelude.vocabulary",
+)
 _SUFFIX = ".gw"
 _NEXT = re.compile(r"^(?=def )", re.MULTILINE)
 _ALIAS = re.compile(r"^([\w.]+) = (\w+)$", re.MULTILINE)
@@ -27,7 +38,36 @@ def sources(dialect: str, meaning: Meaning) -> Iterator[Source]:
     for path in sorted(Path(__file__).parent.glob(f"{dialect}*{_SUFFIX}")):
         space, _, family = path.name.removesuffix(_SUFFIX).partition("-")
         if space.partition(".")[0] == dialect:
-            yield Source(space, family, path.read_text("utf-8"), private, meaning)
+            yield Source(space, family, path, private, meaning)
+
+
+def translate_all() -> None:
+    """Keep all files in Python beside them, which else happens when each is first used."""
+    for path in Path(__file__).parent.glob(f"*{_SUFFIX}"):
+        _Translator(path.name, str(path)).get_code(path.name)
+
+
+class _Translator(SourceFileLoader):
+    """A file in Python, kept beside it as Python keeps modules, until one of both changes."""
+
+    def source_to_code(  # type: ignore[override]  # a static method of one of its bases
+        self, data: Any, path: Any, *, _optimize: int = -1
+    ) -> CodeType:
+        """Translate the text."""
+        return translated(bytes(data).decode("utf-8"), CONSTANTS.keys())
+
+    def path_stats(self, path: Any) -> dict[str, Any]:
+        """The file's size and age, which counts the translator's, too."""
+        stats = dict(super().path_stats(path))
+        return stats | {"mtime": int(stats["mtime"]) + _translators_age()}
+
+
+@cache
+def _translators_age() -> int:
+    """The sum of the times of change of what translates."""
+    root = __name__.partition(".")[0]
+    specs = [importlib.util.find_spec(f"{root}.{name}") for name in _TRANSLATORS]
+    return sum([int(Path(spec.origin).stat().st_mtime) for spec in specs if spec and spec.origin])
 
 
 class Source:
@@ -37,7 +77,7 @@ class Source:
         self,
         namespace: str,
         family: str,
-        text: str,
+        path: Path,
         private: dict[str, Definition],
         meaning: Meaning,
     ) -> None:
@@ -45,8 +85,11 @@ class Source:
         #: The part of a file's name after a hyphen.
         self.family = family
         self.private = private
+        self._path = path
+        self._meaning = meaning
+        text = path.read_text("utf-8")
         _, *parts = _NEXT.split(text)
-        made = [Definition(part, private, meaning) for part in parts]
+        made = [Definition(part, self) for part in parts]
         private.update({d.name: d for d in made if d.name.startswith("_")})
         #: Those that programs may call.
         self.public: list[Definition] = [d for d in made if not d.name.startswith("_")]
@@ -55,20 +98,30 @@ class Source:
         for alias, name in _ALIAS.findall(text):
             self.aliases[name].append(alias if "." in alias else f"{namespace}.{alias}")
 
+    @cached_property
+    def recorders(self) -> Recorders:
+        """Those of all functions of the file."""
+        code = _Translator(self._path.name, str(self._path)).get_code(self._path.name)
+        assert code is not None
+        return Recorders(code, self._called, CONSTANTS)
+
+    def _called(self, name: str) -> Callable[..., Any]:
+        private = self.private.get(name)
+        return self._meaning(name) if private is None else private
+
 
 class Definition:
     """A function of the prelude; records its instructions when it is called."""
 
-    def __init__(self, text: str, private: dict[str, Definition], meaning: Meaning) -> None:
+    def __init__(self, text: str, source: Source) -> None:
         self.name = text.partition("(")[0].removeprefix("def ")
         head, doc, _ = text.split('"""', 2)
         #: The documentation.
-        self.doc = doc
+        self.doc = self.__doc__ = doc
         #: Whether results carry a derivative; ``-> Constant`` states that none do.
         self.differentiable = not head.rstrip().endswith("-> Constant:")
         self.text = text
-        self._private = private
-        self._meaning = meaning
+        self._source = source
 
     def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:
         """Record a call."""
@@ -77,34 +130,11 @@ class Definition:
     @cached_property
     def record(self) -> Callable[..., Any]:
         """The recorder of a call."""
-        return compiled(self._written, self._called, CONSTANTS)
+        return self._source.recorders[self.name]
 
     @cached_property
     def __signature__(self) -> Signature:
         """The parameters as they are written, after the builder's."""
-        spec = self._written.args
-        required = [None] * (len(spec.args) - len(spec.defaults))
-        given = zip(spec.args, [*required, *spec.defaults], strict=True)
-        named = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
-        return Signature(
-            [
-                Parameter("builder", Parameter.POSITIONAL_ONLY),
-                *[_parameter(a, default, Parameter.POSITIONAL_OR_KEYWORD) for a, default in given],
-                *[_parameter(a, default, Parameter.KEYWORD_ONLY) for a, default in named],
-            ]
-        )
-
-    @cached_property
-    def _written(self) -> ast.FunctionDef:
-        (definition,) = [n for n in ast.parse(self.text).body if isinstance(n, ast.FunctionDef)]
-        return definition
-
-    def _called(self, name: str) -> Callable[..., Any]:
-        private = self._private.get(name)
-        return self._meaning(name) if private is None else private
-
-
-def _parameter(written: ast.arg, default: ast.expr | None, kind: Any) -> Parameter:
-    value = Parameter.empty if default is None else ast.literal_eval(default)
-    annotation = Parameter.empty if written.annotation is None else "Static"
-    return Parameter(written.arg, kind, default=value, annotation=annotation)
+        written = signature(self.record).parameters.values()
+        builder = Parameter("builder", Parameter.POSITIONAL_ONLY)
+        return Signature([builder if p.name == BUILDER else p for p in written])

@@ -42,7 +42,20 @@ SIGNED: Axis = (*[s * x for x in (1e-8, 0.3, 1.0, 2.5, 7.3, 30.0, 170.5) for s i
 ORDER: Axis = (0.0, 1e-10, 0.3, 0.5, 1.0, 1 + 1e-9, 2.5, 3.0, 10.3, 40.0, 150.7, 320.0)
 ORDERS: Axis = (*ORDER, -0.5, -1.0, -2.0, -3.3, -1 + 1e-9, -20.6)
 UNIT: Axis = (0.0, 1e-300, 1e-20, 1e-7, 0.02, 0.3, 0.5, 0.77, 0.99, 1 - 1e-10, 1 - 2**-53, 1.0)
-TAILS: Axis = (1e-300, 1e-200, 1e-80, 1e-20, 1e-7, 0.02, 0.3, 0.5, 0.77, 0.99, 1 - 1e-10, 1 - 2**-53)
+TAILS: Axis = (
+    1e-300,
+    1e-200,
+    1e-80,
+    1e-20,
+    1e-7,
+    0.02,
+    0.3,
+    0.5,
+    0.77,
+    0.99,
+    1 - 1e-10,
+    1 - 2**-53,
+)
 BELOW_ONE: Axis = (*[-x for x in (1e-8, 0.3, 1.0, 7.3, 170.5, 1e5, 1e100)], *UNIT)
 COUNTS: Axis = (0.0, 1.0, 2.0, 5.0, 19.0, 80.0, 400.0)
 MEANS: Axis = (1e-300, 1e-10, 0.01, 0.7, 3.0, 20.0, 100.0, 700.0)
@@ -391,7 +404,8 @@ def with_degrees() -> Iterator[tuple[str, Truth, Sequence[Axis]]]:
         yield (
             f"multigammaln(x0, {d})",
             lambda a, d=d: (
-                mpf(d * (d - 1)) / 4 * mp.log(mp.pi) + sum(mp.loggamma(a - mpf(j) / 2) for j in range(d))
+                mpf(d * (d - 1)) / 4 * mp.log(mp.pi)
+                + sum(mp.loggamma(a - mpf(j) / 2) for j in range(d))
             ),
             [(1.01, 1.5, 7.3, 170.5, 1e5, 1e100)],
         )
@@ -403,7 +417,7 @@ def special() -> Iterator[tuple[str, Truth, Sequence[Axis], int]]:
         **{f"{n}v": (getattr(mp, f"bessel{n}"), [ORDERS, ENDED]) for n in "jyik"},
         "ive": (lambda v, x: mp.besseli(v, x) * mp.exp(-abs(x)), [ORDERS, ENDED[2:]]),
         "kve": (lambda v, x: mp.besselk(v, x) * mp.exp(x), [ORDERS, ENDED[2:]]),
-                "gammainc": (below_gamma, [SHAPE, ENDED]),
+        "gammainc": (below_gamma, [SHAPE, ENDED]),
         "gammaincc": (above_gamma, [SHAPE, ENDED]),
         "gammaincinv": (of_exp(below_gamma), [SHAPE, TAILS]),
         "gammainccinv": (of_exp(above_gamma, falls=True), [SHAPE, TAILS]),
@@ -700,7 +714,9 @@ def main(chosen: Sequence[str]) -> None:
             listed = ",\n".join(
                 json.dumps(one, separators=(",", ":")) for one in data[name]["rows"]
             )
-            lines.append(f'{json.dumps(name)}:{{"held":{data[name]["held"]},"rows":[\n{listed}\n]}}')
+            lines.append(
+                f'{json.dumps(name)}:{{"held":{data[name]["held"]},"rows":[\n{listed}\n]}}'
+            )
         path.write_text("{" + ",\n".join(lines) + "}\n", encoding="utf-8")
 
 
