@@ -14,7 +14,7 @@ from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
-from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative, Sqrt
+from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.partial_evaluation import stands
 from gradwire_engine.polling import polled, unhurried
@@ -179,7 +179,7 @@ def constant(value: Any, dtype: DType) -> Expression:
 
 _MULTIPLES = frozenset((Negative, *PARTS))
 #: Operations that a ``ValueTable`` notes: rules of arithmetic look for these among operands.
-NOTED = frozenset((Constant, BroadcastTo, Multiply, OnDiagonal, Reshape, Sqrt, *_MULTIPLES))
+NOTED = frozenset((Constant, BroadcastTo, Multiply, OnDiagonal, Reshape, *_MULTIPLES))
 #: A rule that gives the value of an operation of slots with less work, where it knows how.
 Rule: TypeAlias = Callable[[Op, Sequence[int], ValueTable], "Expression | Settled | None"]
 
