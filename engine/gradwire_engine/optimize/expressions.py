@@ -151,10 +151,8 @@ class ValueTable:
 
     def stands(self, slot: int) -> bool:
         """True if the value of a slot depends on residents, and on nothing else but constants."""
-        return bool(self._residents) and self.is_fixed(slot)
-
-    def is_fixed(self, slot: int) -> bool:
-        """True if the value of a slot is computed once for all replays."""
+        if not self._residents:
+            return False
         for instruction in polled(self.code[len(self._standing) :], self._poll):
             self._standing.append(stands(instruction, self._standing, self._residents))
         return bool(self._standing[slot])
