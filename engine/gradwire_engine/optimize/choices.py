@@ -6,40 +6,16 @@ Measured by *kernel energy: norm*.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.conversion import AsType
-from gradwire_engine.ops.elementwise import BOOL
 from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Subtract
 from gradwire_engine.ops.pointwise.comparison import LogicalNot, NotEqual
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant
+from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable
 
 #: Operations as quick with numbers that a branch excludes: a power of a negative number is not.
 _QUICK = frozenset((Add, Subtract, Multiply, Divide, Negative, Where))
-
-
-class _Choice(NamedTuple):
-    """``x`` where the condition holds, else ``y``."""
-
-    condition: Expression
-    x: Expression
-    y: Expression
-
-
-def _choice(slot: int, values: ValueTable) -> _Choice | None:
-    """The choice that a slot is, by a condition that is no negation."""
-    op, args, _, _ = values.code[slot]
-    if type(op) is Where:
-        return _Choice(*args)
-    if not isinstance(op, AsType) or values.dtype(args[0]) != BOOL:
-        return None
-    zero, one = (constant(number, op.dtype) for number in (0, 1))
-    inner, of, _, _ = values.code[args[0]]
-    return _Choice(of[0], zero, one) if type(inner) is LogicalNot else _Choice(args[0], one, zero)
 
 
 def _chosen(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
@@ -55,10 +31,6 @@ def _chosen(op: Op, args: Sequence[int], values: ValueTable) -> Expression | Non
     )
     if first is not None or second is not None:
         return op, (condition, x if first is None else first, y if second is None else second)
-    for slot, other, keeps in ((x, y, True), (y, x, False)):
-        if _is_zero(other, values) and values.number(slot) == 1:
-            holds: Expression = condition if keeps else (LogicalNot(), (condition,))
-            return AsType(values.dtype(slot), False), (holds,)
     return None
 
 
@@ -97,17 +69,12 @@ def _ratio(slot: int, condition: int, values: ValueTable) -> Expression | None:
     return (Negative(), (other,)) if opposite else other
 
 
-def _branch(slot: int, condition: int, first: bool, values: ValueTable) -> Expression | None:
+def _branch(slot: int, condition: int, first: bool, values: ValueTable) -> int | None:
     """The branch of a choice by the condition, if the slot is one."""
-    found = _choice(slot, values)
-    if found is None or found.condition != condition:
+    op, args, _, _ = values.code[slot]
+    if type(op) is not Where or args[0] != condition:
         return None
-    return found.x if first else found.y
-
-
-def _is_zero(slot: int, values: ValueTable) -> bool:
-    number = values.number(slot)
-    return number is not None and number == 0 and math.copysign(1, number.real) > 0
+    return args[1] if first else args[2]
 
 
 RULES: Mapping[type[Op], Rule] = {Where: _chosen}

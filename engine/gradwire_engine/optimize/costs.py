@@ -25,8 +25,6 @@ class Costs(NamedTuple):
     stacked: float
     #: An element of a row that an index selects.
     selected: float
-    #: An element that an index selects or adds to, where that is all that is done.
-    taken: float
     #: Most products that are added in single precision other than pairwise.
     most_single: int
     #: Most elements whose arithmetic takes less than calls do.

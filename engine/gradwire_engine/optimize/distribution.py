@@ -8,12 +8,15 @@ networks of 256 units with it.  Source: as of ``recurrences``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from gradwire_engine.answer import Limits, Poll
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Item
+from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.optimize.liveness import readers
 from gradwire_engine.optimize.loop_vectorize import VectorizedLoop
@@ -24,8 +27,11 @@ from gradwire_engine.tape import ArrayType, Instruction, Tape
 
 #: Most carries whose dependences are looked at, in the time of their square.
 _MOST_CARRIES = 256
-#: Bytes that the values of all iterations may take: beside loops, and where none is left.
-_VECTORIZED_BYTES, _CACHED_BYTES = 2**26, 2**20
+#: Bytes of values, on average, whose arithmetic takes less than calls do.
+_SHORT_BYTES = 2**12
+#: Bytes that the values of all iterations may take: of short ones, and of others, which a cache
+#: holds: longer ones are near in the caches in one loop.
+_VECTORIZED_BYTES, _CACHED_BYTES = 2**26, 2**22
 _NO_LIMITS = Limits(1 << 62, 1 << 62, 1 << 62, 1 << 62)
 
 
@@ -55,13 +61,25 @@ def _distributed(op: Loop, length: int) -> Recurrences | None:
         return None
     if not all(isinstance(i.type, ArrayType) for i in made):
         return None
-    found, most = Recurrences(op, op.body.tape), _CACHED_BYTES
+    found = Recurrences(op, op.body.tape)
     if recurs := any(carries for _, carries in found.levels):
-        found, most = Recurrences(op, factored(found)), _VECTORIZED_BYTES
+        found = Recurrences(op, factored(found))
     made, vectorized = found.tape.instructions, [*found.vectorized()]
-    nbytes = length * sum([made[slot].type.nbytes for slot in vectorized])
-    fits = nbytes <= min(most, op.most_bytes // 4)
-    return found if fits and (vectorized or not recurs) else None
+    kept = {*vectorized, *found.read} - _summed_products(found)
+    sizes = [made[slot].type.nbytes for slot in kept]
+    nbytes = sum(sizes)
+    is_short = recurs and nbytes <= _SHORT_BYTES * len(sizes)
+    most = min(_VECTORIZED_BYTES if is_short else _CACHED_BYTES, op.most_bytes // 4)
+    return found if length * nbytes <= most and (vectorized or not recurs) else None
+
+
+def _summed_products(found: Recurrences) -> set[int]:
+    """Products that are only added up: one product of matrices for all iterations makes none."""
+    made = found.tape.instructions
+    added = {slot for terms in found.sums.values() for slot, _ in terms}
+    read = Counter([arg for instruction in made for arg in instruction.args])
+    products = {slot for slot in added if type(made[slot].op) in (Multiply, Contract)}
+    return {slot for slot in products if read[slot] == 1}.difference(found.ends, found.writes)
 
 
 def _length(

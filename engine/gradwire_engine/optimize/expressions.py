@@ -14,7 +14,7 @@ from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
-from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative, Sqrt
+from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.partial_evaluation import stands
 from gradwire_engine.polling import polled, unhurried
@@ -151,10 +151,8 @@ class ValueTable:
 
     def stands(self, slot: int) -> bool:
         """True if the value of a slot depends on residents, and on nothing else but constants."""
-        return bool(self._residents) and self.is_fixed(slot)
-
-    def is_fixed(self, slot: int) -> bool:
-        """True if the value of a slot is computed once for all replays."""
+        if not self._residents:
+            return False
         for instruction in polled(self.code[len(self._standing) :], self._poll):
             self._standing.append(stands(instruction, self._standing, self._residents))
         return bool(self._standing[slot])
@@ -179,7 +177,7 @@ def constant(value: Any, dtype: DType) -> Expression:
 
 _MULTIPLES = frozenset((Negative, *PARTS))
 #: Operations that a ``ValueTable`` notes: rules of arithmetic look for these among operands.
-NOTED = frozenset((Constant, BroadcastTo, Multiply, OnDiagonal, Reshape, Sqrt, *_MULTIPLES))
+NOTED = frozenset((Constant, BroadcastTo, Multiply, OnDiagonal, Reshape, *_MULTIPLES))
 #: A rule that gives the value of an operation of slots with less work, where it knows how.
 Rule: TypeAlias = Callable[[Op, Sequence[int], ValueTable], "Expression | Settled | None"]
 

@@ -1,4 +1,4 @@
-"""Constant arrays of indices: regular ones are replaced by slices, windows and rolls.
+"""Constant arrays of indices: regular ones are replaced by slices and windows.
 
 Where several arrays select along neighbouring axes, these are taken as one axis.  Measured by
 *least squares: column by column* and *autoregression: windows*.
@@ -78,7 +78,7 @@ def _gather(op: Op, args: Sequence[int], values: ValueTable) -> Expression | Non
     along, index = indices.along, indices.index
     whole: Expression = (GetItem(indices.basic), [x]) if indices.is_partial else x
     whole = Reshape(along.shape), [whole]
-    found = selected(whole, along, index, values.costs)
+    found = selected(whole, along, index)
     if found is None and len(arrays) > 1 and values.size(x) <= _MOST_COPIED * index.size:
         found = GetItem(along.pattern(ARRAY)), [whole, (Constant.of(index), ())]
     return found and (Reshape(result), [found])
@@ -96,7 +96,7 @@ def _scatter(op: Op, args: Sequence[int], values: ValueTable) -> Expression | No
         return None
     along, index = indices.along, indices.index
     whole: Expression = (Reshape(along.replaced(index.shape)), [x])
-    found = added(whole, along, index, values.costs)
+    found = added(whole, along, index)
     if found is None and len(arrays) > 1:
         found = ScatterAdd(along.pattern(ARRAY), along.shape), [whole, (Constant.of(index), ())]
     if found is None:

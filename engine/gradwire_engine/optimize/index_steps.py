@@ -1,4 +1,4 @@
-"""Regular arrays of indices: one step along each axis, a roll, or few pieces in a row."""
+"""Regular arrays of indices: one step along each axis."""
 
 from __future__ import annotations
 
@@ -83,28 +83,6 @@ def steps_of(index: Any) -> Steps | None:
     if 1 < length < index.size and not index.size % length:
         found = Steps.of(index.reshape(-1, length))
     return None if found is None else found.merged
-
-
-def shift_of(index: Any) -> int | None:
-    """The first of indices from 0 to before their number, if they go on from it and wrap around."""
-    first = int(index.flat[0])
-    rolled = np.concatenate([np.arange(first, index.size), np.arange(first)])
-    return first if np.array_equal(index.ravel(), rolled) else None
-
-
-def pieces_of(index: Any, most: int) -> list[Steps]:
-    """Indices in row-major order as pieces with one step each; none where more are needed."""
-    found: list[Steps] = []
-    rest = index.ravel()
-    while rest.size and len(found) < most:
-        length = _run(rest)
-        if length == 2 < rest.size:  # the second is more likely the first of what follows
-            length = 1
-        steps = Steps.of(rest[:length])
-        assert steps is not None
-        found.append(steps)
-        rest = rest[length:]
-    return [] if rest.size else found
 
 
 def _run(row: Any) -> int:

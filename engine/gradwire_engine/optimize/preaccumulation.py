@@ -16,8 +16,7 @@ import numpy as np
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.pointwise.activations import Sigmoid
-from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Subtract
-from gradwire_engine.ops.pointwise.exponential import Exp
+from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Negative, Subtract
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin, Tanh
 from gradwire_engine.optimize.recurrences import Recurrences
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
@@ -93,26 +92,6 @@ class _Factored:
             return None
         return self.multiple(one[0], self.of(op, one[1], other[1]))
 
-    def logistic(self, op: Op, args: tuple[int, ...], kind: Type) -> int | None:
-        """``1 / (1 + exp(-x))``, step by step, where ``-x`` may need no step."""
-        if not kind.shape:  # type: ignore[union-attr]
-            return None  # numbers have code of their own
-        one = self.keep(Constant.of(np.ones((), kind.dtype)), (), ArrayType(kind.dtype, ()))  # type: ignore[union-attr]
-        power = self.of(Exp(), self.opposite(args[0]))
-        return self.of(Divide(), one, self.of(Add(), one, power))
-
-    def opposite(self, slot: int) -> int:
-        """``-x``, where a zero may have either sign: of ``x a + b`` of what does not recur."""
-        if slot in self.scaled:
-            x, a = self.scaled[slot]
-            return self.multiple(x, self.of(Negative(), a))
-        op, args, _, _ = self.made[slot]
-        if type(op) is Add:
-            x, b = args if self.is_inside(args[0]) else args[::-1]
-            if x in self.scaled and not self.is_inside(b):
-                return self.of(Add(), self.opposite(x), self.of(Negative(), b))
-        return self.of(Negative(), slot)
-
     def multiple(self, x: int, a: int) -> int:
         """``x a``."""
         made = self.of(Multiply(), x, a)
@@ -144,7 +123,6 @@ _RULES: dict[type[Op], Callable[[_Factored, Op, tuple[int, ...], Type], int | No
     Multiply: _Factored.product,
     Add: _Factored.sum,
     Subtract: _Factored.sum,
-    Sigmoid: _Factored.logistic,
 }
 #: Operations whose results are bounded as operands are, and those whose results always are.
 _FOLLOWING = frozenset((Multiply, Subtract, Negative))

@@ -13,6 +13,8 @@ from gradwire_engine.check import interpret
 from gradwire_engine.ops.arrays.shape import Reshape
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
+from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply
+from gradwire_engine.optimize.expressions import united
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType
 from hypothesis import example, given
@@ -264,3 +266,12 @@ def test_jacobians_of_products_of_few_or_no_rows(ask, rows):
     ones = np.eye(3)
     np.testing.assert_array_equal(by_x, np.einsum("ik,lj->ijkl", np.eye(2)[:rows], w))
     np.testing.assert_array_equal(by_w, np.einsum("ik,jl->ijkl", x[:rows], ones))
+
+
+def test_an_operation_has_one_rule_in_united_tables():
+    def rule(op, args, values):
+        return args[0]
+
+    assert united({Add: rule}, {Multiply: rule}) == {Add: rule, Multiply: rule}
+    with pytest.raises(TypeError, match="two rules for add"):
+        united({Add: rule, Multiply: rule}, {Add: rule})

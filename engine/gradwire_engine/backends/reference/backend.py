@@ -46,7 +46,6 @@ COSTS = Costs(
     packed=0.08,
     stacked=150.0,
     selected=2.0,
-    taken=0.5,
     most_single=1 << 20,
     few=1024,
     recomputed_bytes=1 << 21,

@@ -71,9 +71,14 @@ class ByType(dict[type[Op], Callable[..., Any]]):
         return found
 
     def of(self, kind: type[Op]) -> Callable[[F], F]:
-        """Register what is for a type."""
+        """Register what is for a type.
+
+        Raises: ``TypeError`` where something is already.
+        """
 
         def register(made: F) -> F:
+            if kind in self:
+                raise TypeError(f"two functions for {kind.name or kind.__name__}")
             self[kind] = made
             return made
 
