@@ -148,8 +148,8 @@ class YvInOrder(InOrder):
 
     def at(self, xp: Any, v: Any, x: Any) -> Any:
         """The imaginary part of Hankel's function; where that overflows, its derivatives do."""
-        found, z = _hankel(xp, self.n, v, x, second=True), xp.special.yv(v, x)
-        return xp.where(xp.isinf(z), xp.where(v > 0, z, math.nan), found)
+        found = _hankel(xp, self.n, v, x, second=True)
+        return xp.where(xp.isfinite(found), found, xp.where(v > 0, -math.inf, math.nan))
 
 
 @register("iv_in_order", public=False)
