@@ -80,6 +80,13 @@ SPECIAL: dict[str, tuple[Draw | str, ...]] = {
     "xlog1py": (_even(-5, 5), _even(0, 5)),
     "kl_div rel_entr": (_UNIT, _UNIT),
 }
+#: Where large parameters are measured, besides.
+LARGE: dict[str, tuple[Draw | str, ...]] = {
+    "jv yv ive kv kve": (_even(200, 400), _even(20, 600)),
+    "gammainc gammaincc": (_spread(1e3, 1e6), "gamma"),
+    "betainc": (_spread(1e3, 1e5), _spread(0.5, 1e5), "beta"),
+    "stdtr": (_spread(500, 1e5), "t"),
+}
 #: Functions whose parameters are numbers of the program: degrees, whole orders, branches.
 STATIC = frozenset(
     "comb multigammaln polygamma expn lambertw spherical_in spherical_kn spherical_yn "
@@ -132,7 +139,7 @@ def measured(function: Sampled, rounds: int) -> list[Row]:
         rounds, *[_timed(call, elements) for call in (value, *slopes.values())]
     )
     return [
-        Row.of(f"{function.name}, {name}", figures, reference, "us", ratio_bar=_BAR)
+        Row.of(f"{function.name}, {function.note}{name}", figures, reference, "us", ratio_bar=_BAR)
         for name, figures in zip(slopes, found, strict=True)
     ]
 
@@ -161,11 +168,12 @@ def _go_on() -> None:
 
 
 class Sampled(NamedTuple):
-    """A function, its operands in their order, and the names of its parameters among them."""
+    """A function, its operands in their order, the names of its parameters among them, a note."""
 
     name: str
     values: dict[str, Array]
     parameters: list[str]
+    note: str = ""
 
     @property
     def text(self) -> str:
@@ -175,17 +183,22 @@ class Sampled(NamedTuple):
 
 def sampled(elements: int) -> Iterator[Sampled]:
     """Every function of the catalogue that has a real parameter, with values of its domain."""
-    domains = {name: draws for names, draws in SPECIAL.items() for name in names.split()}
+    domains: dict[str, dict[str, tuple[Draw | str, ...]]] = {}
+    for note, table in (("", SPECIAL), ("large ", LARGE)):
+        for listed, draws in table.items():
+            for one in listed.split():
+                domains.setdefault(one, {})[note] = draws
     for entry in catalogue():
         name, names = entry["name"], list(entry["parameters"])
         rng = np.random.default_rng(7)
         if entry["family"] in FAMILIES and len(names) > 1 and name not in STATIC:
-            values: list[Array] = []
-            for draw in domains[name]:
-                values.append(
-                    _of_law(draw, values, rng) if isinstance(draw, str) else draw(rng, elements)
-                )
-            yield Sampled(name, dict(zip(names, values, strict=True)), names)
+            for note, draws in domains[name].items():
+                values: list[Array] = []
+                for draw in draws:
+                    values.append(
+                        _of_law(draw, values, rng) if isinstance(draw, str) else draw(rng, elements)
+                    )
+                yield Sampled(name, dict(zip(names, values, strict=True)), names, note)
         used = [word for word in names if word not in ("loc", "scale")]
         if name.startswith(_LAWS) and "loc" in names and len(used) > 1:
             law, function = name.removeprefix(_LAWS).split(".")

@@ -15,7 +15,7 @@ ABSENT = frozenset(
     "elliprg elliprj erfi fresnel_c fresnel_s hankel1_complex hankel2_complex hyp0f1 hyp1f1 "
     "hyp2f1 hyperu iv ive jv kv kve logm modstruve ndtri_exp orthogonal_polynomial owens_t "
     "poisson_quantile spence spherical_in spherical_jn spherical_kn sqrtm stdtr stdtrit "
-    "stein_solution struve sylvester_solution wofz yv".split()
+    "stein_solution struve sylvester_solution times_wofz wofz yv".split()
 )
 #: CuPy's function orders its results otherwise, takes one matrix after the other, or does not
 #: reduce large angles exactly.

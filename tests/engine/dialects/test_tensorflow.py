@@ -39,6 +39,10 @@ def log_softmax(x, axis=-1):
         ("tf.reduce_any(x > 1, axis=1)", (X > 1).any(1)),
         ("tf.reduce_all(x > -1, axis=1)", (X > -1).all(1)),
         ("tf.argmax(x)", X.argmax(0)),
+        *[
+            (f"tf.arg{which}([[1.0, nan, 2], [nan, 1, 2], [nan, nan, nan]], 1)", expected)
+            for which, expected in (("max", [2, 2, 0]), ("min", [0, 1, 0]))
+        ],
         ("tf.divide(x, y) + tf.subtract(x, y) * tf.multiply(2.0, y)", X / Y + (X - Y) * 2 * Y),
         ("tf.atan2(x, y)", np.arctan2(X, Y)),
         ("tf.math.floormod(x, y)", np.mod(X, Y)),

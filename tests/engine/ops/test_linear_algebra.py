@@ -202,6 +202,18 @@ def test_a_symmetric_function_of_equal_eigenvalues_is_smooth():
     assert check(sum_of_cubes, [np.eye(3)], order=1) == []
 
 
+@pytest.mark.parametrize("values", [[1, 1, 1], [1, 1, 2], [1, 2, 2], [1, 1 + 1e-14, 2]])
+@pytest.mark.parametrize("vectors", ["eigh(a)[1]", "real(eig(a)[1])", "svd(a)[0]", "svd(a)[2]"])
+def test_hessians_through_vectors_of_equal_values_are_warned_of(ask, vectors, values):
+    turn, _ = np.linalg.qr(RNG.normal(size=(3, 3)))
+    for a in (np.diag(values), (turn * values) @ turn.T):
+        for text in (f"sum(b * {vectors})", f"sum(b * {vectors} ** 2)"):
+            found = ask.answer(
+                text, {"a": (a + a.T) / 2, "b": A @ A}, kind="hessian", sources=["a"]
+            )
+            assert found.warnings
+
+
 @pytest.mark.parametrize("name", ["eig", "eigvalsh", "svd", "svdvals", "pinv", "logm", "expm"])
 def test_what_is_not_finite_gives_nan_for_its_matrix_alone(name):
     stack = np.stack([np.full((2, 2), np.nan), np.diag([1.0, 2.0])])

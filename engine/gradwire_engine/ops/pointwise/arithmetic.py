@@ -145,16 +145,17 @@ def in_base(x: Var, y: Var) -> Var:
 
 
 def in_exponent(x: Var, z: Var) -> Var:
-    """``z log x``, 0 where ``x`` is not positive."""
+    """``z log x``, 0 where ``x`` is 0 or negative."""
+    from gradwire_engine.ops.pointwise.comparison import LessEqual
     from gradwire_engine.ops.pointwise.exponential import Log
     from gradwire_engine.ops.pointwise.selection import Where
 
     one = x.builder.scalar(1, x.dtype)
     if x.type.dtype.kind == "c":
         return z * Log()(Where()(x.equals(0), one, x))
-    positive = x.exceeds(0)
-    log = Log()(Where()(positive, x, one))
-    return Where()(positive, z * log, z.builder.scalar(0, z.dtype))
+    zero = x.builder.scalar(0, x.dtype)
+    outside = LessEqual()(x, zero)
+    return Where()(outside, zero, z * Log()(Where()(outside, one, x)))
 
 
 @register("square")

@@ -148,8 +148,8 @@ class YvInOrder(InOrder):
 
     def at(self, xp: Any, v: Any, x: Any) -> Any:
         """The imaginary part of Hankel's function; where that overflows, its derivatives do."""
-        found, z = _hankel(xp, self.n, v, x, second=True), xp.special.yv(v, x)
-        return xp.where(xp.isinf(z), xp.where(v > 0, z, math.nan), found)
+        found = _hankel(xp, self.n, v, x, second=True)
+        return xp.where(xp.isfinite(found), found, xp.where(v > 0, -math.inf, math.nan))
 
 
 @register("iv_in_order", public=False)
@@ -160,20 +160,16 @@ class IvInOrder(InOrder):
     sign = 1
 
     def at(self, xp: Any, v: Any, x: Any) -> Any:
-        """From the saddle point upwards; first ones by a series."""
-        return _first_modified(xp, self.n, v, x, scaled=False)
+        """From the saddle point upwards, or by a series."""
+        return _first_modified(xp, self.n, v, x, scaled=self.scale != 0)
 
 
 @register("ive_in_order", public=False)
-class IveInOrder(InOrder):
+class IveInOrder(IvInOrder):
     """Derivative number ``n > 0`` of ``exp(-x) I_v(x)`` in ``v``."""
 
     n: int
-    sign, scale = 1, -1
-
-    def at(self, xp: Any, v: Any, x: Any) -> Any:
-        """From the saddle point upwards; first ones by a series."""
-        return _first_modified(xp, self.n, v, x, scaled=True)
+    scale = -1
 
 
 @register("kv_in_order", public=False)
@@ -185,19 +181,15 @@ class KvInOrder(InOrder):
 
     def at(self, xp: Any, v: Any, x: Any) -> Any:
         """Along the real line."""
-        return _second_modified(xp, self.n, v, x, 0)
+        return _second_modified(xp, self.n, v, x, x * self.scale)
 
 
 @register("kve_in_order", public=False)
-class KveInOrder(InOrder):
+class KveInOrder(KvInOrder):
     """Derivative number ``n > 0`` of ``exp(x) K_v(x)`` in ``v``."""
 
     n: int
-    sign, outer, scale, vanishes = 1, -0.5, 1, False
-
-    def at(self, xp: Any, v: Any, x: Any) -> Any:
-        """Along the real line."""
-        return _second_modified(xp, self.n, v, x, x)
+    scale = 1
 
 
 def _chosen(xp: Any, v: Any, x: Any, otherwise: Rule, *rules: tuple[Any, Rule]) -> Any:

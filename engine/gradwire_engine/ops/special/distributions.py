@@ -38,6 +38,8 @@ _SMALL, _TERMS = 1e-2, 8
 _MOVED, _ASYMPTOTIC = 8, 9
 #: Nodes of a quadrature from 0, or in a tail from this ``df`` on.
 _NODES, _STEEP = 24, 1e2
+#: Below this argument the density rises with every ``df``.
+_RISING = 1.5
 
 
 @register("stdtr")
@@ -100,9 +102,7 @@ class StdtrInDf(Special):
         found, moves = xp.zeros(v.shape), moves.reshape(-1)
         simple = (v <= _SUMMED) & (s < _SQUARED) & (self.n == 1)
         outer = v * (v + 5) < (v + 2) * (v + s * s)
-        end = xp.arcsinh(s / xp.sqrt(v))
-        rising = _log_slope(xp, v, *_share_and_growth(xp, end), _rise(xp, v / 2), 1) > 0
-        short = (v > _STEEP) | rising & (end < 3)
+        short = (v > _STEEP) | ((s < _RISING) & (s < 10 * xp.sqrt(v)))
         for chosen, rule in (
             (moves & simple & outer, partial(_fraction, outer=True)),
             (moves & simple & ~outer, partial(_fraction, outer=False)),
@@ -124,11 +124,10 @@ class StdtrInDf(Special):
             slopes = [_log_slope(xp, v, share, growth, rise, k + 1) for k, rise in enumerate(rises)]
             return xp.exp(growth * (v * -0.5) - ln_beta) * bell(self.n, slopes)
 
-        share, growth = _share_and_growth(xp, end)
-        fall = xp.sqrt(share)
+        fall = xp.tanh(end)
         if short:
-            rising = _log_slope(xp, v, share, growth, rises[0], 1) > 0
-            reach = 76 / v / (fall + xp.sqrt(share + 76 / v * (1 - share)))
+            reach = 76 / v / (fall + xp.sqrt(fall**2 + 76 / v * (1 - fall**2)))
+            rising = t < _RISING
             start, length = xp.where(rising, 0, end), xp.where(rising, end, -reach)
             return segment(xp, lambda w: integrand(start + xp.abs(w)), length, _NODES)
         near = 1 / (1 + xp.sqrt(v) + v * fall)

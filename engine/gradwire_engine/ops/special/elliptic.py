@@ -33,6 +33,8 @@ _APART = 1e-3
 _MEANS, _ENOUGH = 40, 1e-17
 #: Share of the larger operand below which the other's square is nothing.
 _FAR = 1e-9
+#: Products of a few numbers up to this one, and of their reciprocals, are finite and not 0.
+_HUGE = 1e60
 
 
 @register("algebraic_integral", public=False)
@@ -58,7 +60,7 @@ class AlgebraicIntegral(Special):
         if found is None:
             found = self._integral(xp, xs)
         else:
-            (places,) = xp.nonzero(~xp.isfinite(found))
+            (places,) = xp.nonzero(~xp.isfinite(found) | _extreme(xp, xs))
             if len(places):
                 found[places] = self._integral(xp, [x[places] for x in xs])
         total = xp.where(finite, found.reshape(valid.shape), math.inf)
@@ -142,12 +144,29 @@ def _repeated(xs: Sequence[Any], counts: Sequence[int]) -> list[Any]:
     return [x for x, count in zip(xs, counts, strict=True) for _ in range(count)]
 
 
+def _extreme(xp: Any, xs: Sequence[Any]) -> Any:
+    """Where products of these, of which none is negative, may underflow or overflow."""
+    sizes = xp.stack(xp.broadcast_arrays(*xs))
+    beyond = ((sizes > 0) & (sizes < 1 / _HUGE)) | (sizes > _HUGE)
+    return beyond.any(axis=0) & (sizes >= 0).all(axis=0)
+
+
 class Carlson(Special):
     """An elliptic integral of Carlson's: ``scale`` times an algebraic one."""
 
     powers: ClassVar[tuple[float, ...]]
     scale: ClassVar[float]
     flops_per_element = 100
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's routine; by the algebraic integral where it underflows or overflows."""
+        z = super().kernel(xp, *operands)
+        extreme = _extreme(xp, operands)
+        if not extreme.any():
+            return z
+        return xp.where(
+            extreme, AlgebraicIntegral(self.powers).kernel(xp, *operands) * self.scale, z
+        )
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """As of the algebraic integral."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -40,34 +40,36 @@ _MOST_TERMS, _PIECE, _LEAST = 82, 1 << 12, 1e-17
 _NORMAL, _NODES = 2e2, 24
 
 
+class _OfGamma(SpecialBinary):
+    """``P(a, x)``, or its rest to 1 of opposite sign."""
+
+    flops_per_element = 60
+    sign: ClassVar[int] = 1
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``a_bar = z_bar ∂P/∂a``, ``x_bar = z_bar xᵃ⁻¹ exp(-x) / Γ(a)``; or these negative."""
+        return GammaIncInA(0).vjp(z_bar if self.sign > 0 else -z_bar, z, *operands)
+
+
 @register("gammainc")
-class GammaInc(SpecialBinary):
+class GammaInc(_OfGamma):
     """Regularised lower incomplete gamma function: ``z = P(a, x) = ∫ tᵃ⁻¹ exp(-t) dt / Γ(a)``.
 
     From 0 to ``x``; derivatives in both operands.  Source: DLMF 8.2.4.
     """
 
     ufunc = "special.gammainc"
-    flops_per_element = 60
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``a_bar = z_bar ∂P/∂a``, ``x_bar = z_bar xᵃ⁻¹ exp(-x) / Γ(a)``."""
-        return GammaIncInA(0).vjp(z_bar, z, *operands)
 
 
 @register("gammaincc")
-class GammaIncC(SpecialBinary):
+class GammaIncC(_OfGamma):
     """Regularised upper incomplete gamma function: ``z = Q(a, x) = 1 - P(a, x)``.
 
     Source: DLMF 8.2.4.
     """
 
     ufunc = "special.gammaincc"
-    flops_per_element = 60
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """As of ``P``, of opposite sign."""
-        return GammaIncInA(0).vjp(-z_bar, z, *operands)
+    sign = -1
 
 
 @register("gammainc_in_a", public=False)
@@ -111,7 +113,7 @@ class GammaIncInA(SpecialBinary):
         return xp.where(inside, total * xp.exp(a * log - x - xp.special.gammaln(a + 1)), 0)
 
     def _integral(self, xp: Any, a: Any, x: Any) -> Any:
-        """The integral in ``ln t`` beyond ``x``, of ``1 / Γ(a) = a / Γ(a + 1)``: nothing cancels."""
+        """The integral in ``ln t`` beyond ``x``; by ``1 / Γ(a) = a / Γ(a + 1)`` nothing cancels."""
         x = xp.minimum(x, 1 / _NOTHING)
         start, ln_gamma = xp.log(x), xp.special.gammaln(a + 1)
         psi = falling_slopes(xp, self.n, a, 0.0)
@@ -134,7 +136,7 @@ class GammaIncInA(SpecialBinary):
         inverse = 1 / (a * a)
         # ln a - ψ(a).  Source: DLMF 5.11.2
         excess = (0.5 + (1 / 12 - (1 / 120 - inverse / 252) * inverse) / a) / a
-        psi = [xp.special.polygamma(k, a) for k in range(1, self.n)]
+        psi = [-xp.special.polygamma(k, a) for k in range(1, self.n)]
         lower = edge <= -excess
         fall = 2 * _NEGLIGIBLE / a
         length = fall / (steep + xp.sqrt(steep * steep + fall * (1 + apart)))
@@ -142,7 +144,7 @@ class GammaIncInA(SpecialBinary):
         def integrand(w: Any) -> Any:
             y = edge + w
             density = xp.exp((y - xp.expm1(y)) * a)
-            return density * bell(self.n, [y + excess, *[-value for value in psi]])
+            return density * bell(self.n, [y + excess, *psi])
 
         total = segment(xp, integrand, xp.where(lower, -length, length), _NODES)
         stirling = (1 / 12 - (1 / 360 - inverse / 1260) * inverse) / a
@@ -178,28 +180,30 @@ def next_slopes(slopes: list[Any], a: Any) -> Any:
     return rest
 
 
-@register("betainc", public=False)
-class BetaInc(Special):
-    """Regularised incomplete beta function: ``z = I_x(a, b)``."""
+class _OfBeta(Special):
+    """``I_x(a, b)``, or its rest to 1 of opposite sign."""
 
-    ufunc = "special.betainc"
     flops_per_element = 100
+    sign: ClassVar[int] = 1
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar xᵃ⁻¹ (1 - x)ᵇ⁻¹ / B(a, b)``; ``a_bar`` and ``b_bar`` by quadrature."""
-        return BetaIncInAB(0, 0).vjp(z_bar, z, *operands)
+        return BetaIncInAB(0, 0).vjp(z_bar if self.sign > 0 else -z_bar, z, *operands)
+
+
+@register("betainc", public=False)
+class BetaInc(_OfBeta):
+    """Regularised incomplete beta function: ``z = I_x(a, b)``."""
+
+    ufunc = "special.betainc"
 
 
 @register("betaincc", public=False)
-class BetaIncC(Special):
+class BetaIncC(_OfBeta):
     """Complement of the regularised incomplete beta function: ``z = 1 - I_x(a, b)``."""
 
     ufunc = "special.betaincc"
-    flops_per_element = 100
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """As of ``I``, of opposite sign."""
-        return BetaIncInAB(0, 0).vjp(-z_bar, z, *operands)
+    sign = -1
 
 
 @register("betainc_in_ab", public=False)

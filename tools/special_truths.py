@@ -1,9 +1,9 @@
-"""Write what special functions and laws are, with derivatives, by mpmath: ``python generate.py``.
+"""Write what special functions and laws are, with derivatives, by mpmath, for the tests.
 
 A row has the arguments, the value, and the first and second derivative in each argument that has
 one; then, for each of these, its condition: the logarithm to base 2 of how much more than itself
 the arguments' relative changes change it. Numbers that overflow are infinite; those that mpmath
-cannot tell are null. Some minutes; ``python generate.py NAME ...`` for some functions alone.
+cannot tell are null. A quarter of an hour; ``special_truths.py NAME …`` for some functions alone.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
 
-import mpmath
+import mpmath  # type: ignore[import-untyped]
 from mpmath import mp, mpf
 
-HERE = Path(__file__).parent
+DATA = Path(__file__).parents[1] / "tests/engine/ops/truths"
 #: Rows of a function, candidates for them, and the seconds that one may take.
 ROWS, CANDIDATES, SECONDS = 28, 60, 8
-#: Step of differences, as a share of the distance from what may be singular.
-STEP = mpf(2) ** -50
 #: What stands for infinity.
 FAR = mpf(10) ** 400
 LARGEST, SMALLEST = mpf(2) ** 1024, mpf(2) ** -1075
@@ -37,6 +35,8 @@ Truth = Callable[..., Any]
 POSITIVE: Axis = (1e-300, 1e-20, 1e-8, 0.01, 0.3, 0.7, 1.0, 1.5, 2.5, 7.3, 30.0, 170.5, 1e3, 1e5)
 HUGE: Axis = (*POSITIVE, 1e10, 1e100, 1e300)
 ENDED: Axis = (0.0, 5e-324, *HUGE, INF)
+#: Without numbers of which a share underflows.
+HALVED: Axis = (0.0, *HUGE, INF)
 SHAPE: Axis = (1e-10, 1e-3, 0.05, 0.3, 0.5, 1.0, 1.5, 2.0, 5.0, 13.7, 80.0, 900.0, 3e3, 1e5)
 SIGNED: Axis = (*[s * x for x in (1e-8, 0.3, 1.0, 2.5, 7.3, 30.0, 170.5) for s in (1, -1)], 0.0)
 ORDER: Axis = (0.0, 1e-10, 0.3, 0.5, 1.0, 1 + 1e-9, 2.5, 3.0, 10.3, 40.0, 150.7, 320.0)
@@ -56,12 +56,15 @@ TAILS: Axis = (
     1 - 1e-10,
     1 - 2**-53,
 )
+#: Parameters of polynomials.
+WEIGHTS: Axis = (0.0, -0.5, *SHAPE[2:-2])
 BELOW_ONE: Axis = (*[-x for x in (1e-8, 0.3, 1.0, 7.3, 170.5, 1e5, 1e100)], *UNIT)
 COUNTS: Axis = (0.0, 1.0, 2.0, 5.0, 19.0, 80.0, 400.0)
 MEANS: Axis = (1e-300, 1e-10, 0.01, 0.7, 3.0, 20.0, 100.0, 700.0)
 
 
 def below_gamma(a: Any, x: Any) -> Any:
+    """``P(a, x)``, by a series in which nothing cancels."""
     if not (a > 0 and x >= 0):
         raise ValueError
     if x > a + 40 + 8 * mp.sqrt(a):
@@ -70,6 +73,7 @@ def below_gamma(a: Any, x: Any) -> Any:
 
 
 def above_gamma(a: Any, x: Any) -> Any:
+    """``Q(a, x) = 1 - P(a, x)``."""
     if not (a > 0 and x >= 0):
         raise ValueError
     if x <= a + 40 + 8 * mp.sqrt(a):
@@ -79,6 +83,7 @@ def above_gamma(a: Any, x: Any) -> Any:
 
 
 def below_beta(a: Any, b: Any, x: Any, rest: Any = None) -> Any:
+    """``I_x(a, b)``, by a series in which nothing cancels; ``rest`` is ``1 - x``."""
     rest = 1 - x if rest is None else rest
     if not (a > 0 and b > 0 and x >= 0 and rest >= 0):
         raise ValueError
@@ -89,6 +94,7 @@ def below_beta(a: Any, b: Any, x: Any, rest: Any = None) -> Any:
 
 
 def above_beta(a: Any, b: Any, x: Any, rest: Any = None) -> Any:
+    """``1 - I_x(a, b)``."""
     rest = 1 - x if rest is None else rest
     if x <= (a + 1) / (a + b + 2):
         with mp.extradps(30):
@@ -97,17 +103,19 @@ def above_beta(a: Any, b: Any, x: Any, rest: Any = None) -> Any:
 
 
 def student(df: Any, t: Any) -> Any:
+    """Student's distribution function."""
     square = t * t
     tail = below_beta(df / 2, HALF, df / (df + square), square / (df + square)) / 2
     return 1 - tail if t > 0 else tail
 
 
 def normal(x: Any) -> Any:
+    """The normal distribution function."""
     return mp.erfc(-x / mp.sqrt(2)) / 2
 
 
 def solved(rule: Truth, *, low: Any, high: Any, falls: bool = False) -> Truth:
-    """The inverse of ``rule`` in its last argument, whose logarithm or log-odds is from low to high.
+    """The inverse of ``rule`` in its last argument, which is between two numbers.
 
     By bisection in few digits, then by secants in all.
     """
@@ -146,6 +154,7 @@ def solved(rule: Truth, *, low: Any, high: Any, falls: bool = False) -> Truth:
 
 
 def of_exp(rule: Truth, **ends: Any) -> Truth:
+    """The inverse in what is positive, found by its logarithm."""
     low, high = ends.pop("low", -2000), ends.pop("high", 40)
     found = solved(lambda *v: rule(*v[:-1], mp.exp(v[-1])), low=low, high=high, **ends)
     return lambda *args: mp.exp(found(*args))
@@ -163,13 +172,29 @@ def of_odds(rule: Truth, *, falls: bool = False) -> Truth:
 
 
 def student_quantile(df: Any, p: Any) -> Any:
+    """Student's quantile."""
     if p == HALF:
         return mpf(0)
     tail = of_exp(lambda df, t: student(df, -t), high=5000, falls=True)
     return -tail(df, p) if p < HALF else tail(df, 1 - p)
 
 
+def of_normal(q: Any) -> Any:
+    """The normal quantile."""
+    if not 0 < q < 1:
+        raise ValueError
+    if q > HALF:
+        return -of_normal(1 - q)
+    return -solved(lambda u: normal(-u), low=-1, high=200, falls=True)(q) if q != HALF else mpf(0)
+
+
+def of_laplace(q: Any) -> Any:
+    """Laplace's quantile."""
+    return mp.log(2 * q) if q < HALF else -mp.log(2 * (1 - q))
+
+
 def f_quantile(n: Any, d: Any, p: Any) -> Any:
+    """The quantile of F."""
     u = solved(
         lambda n, d, u: below_beta(n / 2, d / 2, 1 / (1 + mp.exp(-u)), 1 / (1 + mp.exp(u))),
         low=-5000,
@@ -179,10 +204,12 @@ def f_quantile(n: Any, d: Any, p: Any) -> Any:
 
 
 def f_below(n: Any, d: Any, x: Any) -> Any:
+    """The distribution function of F."""
     return below_beta(n / 2, d / 2, n * x / (d + n * x), d / (d + n * x))
 
 
 def f_above(n: Any, d: Any, x: Any) -> Any:
+    """Its rest to 1."""
     return above_beta(n / 2, d / 2, n * x / (d + n * x), d / (d + n * x))
 
 
@@ -198,32 +225,32 @@ def positive(rule: Truth, *places: int) -> Truth:
 
 
 def beta(a: Any, b: Any) -> Any:
+    """``B(a, b)``."""
     return mp.gammaprod([a, b], [a + b])
 
 
 def log_beta(a: Any, b: Any) -> Any:
+    """``ln B(a, b)`` of positive numbers."""
     with mp.workdps(700):
         return mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b)
 
 
 def entropy(x: Any, y: Any) -> Any:
+    """``x ln(x / y)``."""
     return x * mp.log(x / y)
-
-
-def carlson(name: str) -> Truth:
-    return positive(getattr(mp, name))
 
 
 def owens(h: Any, a: Any) -> Any:
     """By its Gaussian integral over the angle."""
     end = mp.atan(abs(a))
     square = h * h / 2
-    points = [0, *[s / (abs(h) + 1) for s in (1, 3, 8, 20) if s / (abs(h) + 1) < end], end]
+    points = [0, *[s / (abs(h) + 1) for s in (1, 2, 4, 7, 12, 20) if s / (abs(h) + 1) < end], end]
     found = mp.quad(lambda t: mp.exp(-square * (1 + mp.tan(t) ** 2)), points) / (2 * mp.pi)
     return found if a > 0 else -found
 
 
 def voigt(x: Any, sigma: Any, gamma: Any) -> Any:
+    """Voigt's profile."""
     z = mp.mpc(x, gamma) / (sigma * mp.sqrt(2))
     return mp.re(mp.exp(-z * z) * mp.erfc(-1j * z)) / (sigma * mp.sqrt(2 * mp.pi))
 
@@ -235,11 +262,20 @@ def positive_part(x: Any) -> Any:
     return x
 
 
+def gauss(a: Any, b: Any, c: Any, z: Any) -> Any:
+    """``₂F₁(a, b; c; z)``, but where ``c`` is 0, -1, -2, …"""
+    if c <= 0 and c == mp.floor(c):
+        raise ValueError
+    return mp.hyp2f1(a, b, c, z)
+
+
 def xlog(k: Any, p: Any) -> Any:
+    """``k ln p``, and 0 for 0."""
     return k * mp.log(p) if k else mpf(0)
 
 
 def xlog1p(k: Any, p: Any) -> Any:
+    """``k ln(1 + p)``, and 0 for 0."""
     return k * mp.log1p(p) if k else mpf(0)
 
 
@@ -254,13 +290,22 @@ def logarithm(rule: Truth, rest: Truth) -> Truth:
 
 
 def log_choices(n: Any, k: Any) -> Any:
+    """Logarithm of ``n`` over ``k``."""
     return mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(positive_part(n - k + 1))
 
 
 def log_rising(a: Any, k: Any) -> Any:
+    """``ln((a)ₖ / k!)``."""
     return mp.loggamma(a + k) - mp.loggamma(a) - mp.loggamma(k + 1)
 
 
+#: Points besides those that are drawn, by text.
+EXTRA: dict[str, list[tuple[float, ...]]] = {
+    "binom(x0, x1)": [(n, k) for n in (0.0, 1.0, 2.0, 5.0) for k in (0.0, 1.0, 2.0, 3.0, 7.0)],
+    "poch(x0, x1)": [(0.0, 1.5), (-2.0, 2.7), (-1.0, 4.5), (-1.5, 2.0)],
+    "struve(x0, x1)": [(0.0, -2.5), (1.0, -2.5), (1.0, -0.5), (0.0, 0.0), (1.0, 0.0), (2.0, 0.0)],
+    "modstruve(x0, x1)": [(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)],
+}
 LOG_MASSES: dict[str, tuple[Truth, Sequence[Axis]]] = {
     "bernoulli": (lambda k, p: mp.log(p) if k else mp.log1p(-p), [(0.0, 1.0), UNIT]),
     "binom": (
@@ -296,8 +341,8 @@ SUMS: dict[str, tuple[Truth, Truth]] = {
 }
 #: Quantiles by law, of the probability below and of that above.
 QUANTILES: dict[str, tuple[Truth, Truth, Sequence[Axis]]] = {
-    "norm": (lambda q: of_normal(q), lambda q: -of_normal(q), []),
-    "laplace": (lambda q: of_laplace(q), lambda q: -of_laplace(q), []),
+    "norm": (of_normal, lambda q: -of_normal(q), []),
+    "laplace": (of_laplace, lambda q: -of_laplace(q), []),
     "logistic": (lambda q: mp.log(q / (1 - q)), lambda q: mp.log((1 - q) / q), []),
     "cauchy": (lambda q: -mp.cot(mp.pi * q), lambda q: mp.cot(mp.pi * q), []),
     "uniform": (lambda q: q, lambda q: 1 - q, []),
@@ -338,19 +383,8 @@ QUANTILES: dict[str, tuple[Truth, Truth, Sequence[Axis]]] = {
 }
 
 
-def of_normal(q: Any) -> Any:
-    if not 0 < q < 1:
-        raise ValueError
-    if q > HALF:
-        return -of_normal(1 - q)
-    return -solved(lambda u: normal(-u), low=-1, high=200, falls=True)(q) if q != HALF else mpf(0)
-
-
-def of_laplace(q: Any) -> Any:
-    return mp.log(2 * q) if q < HALF else -mp.log(2 * (1 - q))
-
-
 def polynomials() -> Iterator[tuple[str, Truth, Sequence[Axis]]]:
+    """Orthogonal polynomials: text, truth and axes."""
     for n in (0, 1, 2, 7, 60):
         yield f"eval_legendre({n}, x0)", lambda x, n=n: mp.legendre(n, x), [SIGNED]
         yield f"eval_chebyt({n}, x0)", lambda x, n=n: mp.chebyt(n, x), [SIGNED]
@@ -365,21 +399,22 @@ def polynomials() -> Iterator[tuple[str, Truth, Sequence[Axis]]]:
         yield (
             f"eval_genlaguerre({n}, x0, x1)",
             lambda a, x, n=n: mp.laguerre(n, a, x),
-            [SHAPE, SIGNED],
+            [WEIGHTS, SIGNED],
         )
         yield (
             f"eval_gegenbauer({n}, x0, x1)",
             lambda a, x, n=n: mp.gegenbauer(n, a, x),
-            [SHAPE, SIGNED],
+            [WEIGHTS[1:], SIGNED],
         )
         yield (
             f"eval_jacobi({n}, x0, x1, x2)",
             lambda a, b, x, n=n: mp.jacobi(n, a, b, x),
-            [SHAPE, SHAPE, SIGNED],
+            [WEIGHTS, WEIGHTS, SIGNED],
         )
 
 
 def with_degrees() -> Iterator[tuple[str, Truth, Sequence[Axis]]]:
+    """Functions of a whole order or degree."""
     for n in (0, 1, 2, 5, 40):
         yield f"expn({n}, x0)", lambda x, n=n: mp.expint(n, x), [HUGE]
         for kind, of in (("in", mp.besseli), ("kn", mp.besselk), ("yn", mp.bessely)):
@@ -425,15 +460,15 @@ def special() -> Iterator[tuple[str, Truth, Sequence[Axis], int]]:
         "betaincc": (above_beta, [SHAPE, SHAPE, UNIT]),
         "betaincinv": (of_odds(below_beta), [SHAPE, SHAPE, TAILS]),
         "betainccinv": (of_odds(above_beta, falls=True), [SHAPE, SHAPE, TAILS]),
-        "beta": (beta, [HUGE, HUGE]),
+        "beta": (lambda a, b: mp.exp(log_beta(a, b)), [HUGE, HUGE]),
         "beta ": (beta, [SIGNED, SIGNED]),
         "betaln": (log_beta, [HUGE, HUGE]),
         "binom": (mp.binomial, [(*ORDERS, *SIGNED), (*ORDERS, *SIGNED)]),
         "poch": (mp.rf, [(*ORDERS, *SIGNED), (*ORDERS, *SIGNED)]),
         "hyp0f1": (mp.hyp0f1, [ORDERS, (*SIGNED, 1e3, -1e3, 1e10, -1e10)]),
         "hyp1f1": (mp.hyp1f1, [(*ORDERS, -4.0), ORDERS, (*SIGNED, 1e3, -1e3, 1e10, -1e10)]),
-        "hyp2f1": (mp.hyp2f1, [ORDERS[:9], ORDERS[:9], ORDERS, BELOW_ONE]),
-        "zeta": (lambda s, q: mp.zeta(s, q), [(1 + 1e-9, 1.5, 2.0, 7.3, 40.0, 320.0), HUGE]),
+        "hyp2f1": (gauss, [ORDERS[:9], ORDERS[:9], ORDERS, BELOW_ONE]),
+        "zeta": (mp.zeta, [(1 + 1e-9, 1.5, 2.0, 7.3, 40.0, 320.0), HUGE]),
         "owens_t": (owens, [(0.0, 1e-10, 0.3, 2.5, -6.0, 20.0, 37.0), SIGNED]),
         "ellipkinc": (mp.ellipf, [(*SIGNED[:8], 1.5, 1.57), (*BELOW_ONE,)]),
         "ellipeinc": (mp.ellipe, [(*SIGNED[:8], 1.5, 1.57), (*BELOW_ONE,)]),
@@ -452,14 +487,14 @@ def special() -> Iterator[tuple[str, Truth, Sequence[Axis], int]]:
         ),
         "stdtr": (student, [SHAPE, (*SIGNED, -1e10, 1e10, -1e100)]),
         "stdtrit": (student_quantile, [SHAPE, TAILS]),
-        "chdtr": (lambda v, x: below_gamma(v / 2, x / 2), [SHAPE, ENDED]),
-        "chdtrc": (lambda v, x: above_gamma(v / 2, x / 2), [SHAPE, ENDED]),
+        "chdtr": (lambda v, x: below_gamma(v / 2, x / 2), [SHAPE, HALVED]),
+        "chdtrc": (lambda v, x: above_gamma(v / 2, x / 2), [SHAPE, HALVED]),
         "chdtri": (lambda v, p: 2 * of_exp(above_gamma, falls=True)(v / 2, p), [SHAPE, TAILS]),
         "fdtr": (f_below, [SHAPE, SHAPE, ENDED[:-1]]),
         "fdtrc": (f_above, [SHAPE, SHAPE, ENDED[:-1]]),
         "fdtri": (f_quantile, [SHAPE, SHAPE, TAILS]),
-        "gdtr": (lambda a, b, x: below_gamma(b, a * x), [POSITIVE[3:], SHAPE, ENDED]),
-        "gdtrc": (lambda a, b, x: above_gamma(b, a * x), [POSITIVE[3:], SHAPE, ENDED]),
+        "gdtr": (lambda a, b, x: below_gamma(b, a * x), [POSITIVE[3:], SHAPE, HALVED]),
+        "gdtrc": (lambda a, b, x: above_gamma(b, a * x), [POSITIVE[3:], SHAPE, HALVED]),
     }
     for name, (rule, axes) in plain.items():
         yield f"{name.strip()}({arguments(len(axes))})" + " " * name.count(" "), rule, axes, 0
@@ -476,11 +511,14 @@ def special() -> Iterator[tuple[str, Truth, Sequence[Axis], int]]:
     yield "struve(x0, x1)", mp.struveh, [ORDERS, POSITIVE], 1
     yield "modstruve(x0, x1)", mp.struvel, [ORDERS, POSITIVE], 1
     yield "hyperu(x0, x1, x2)", positive(mp.hyperu, 2), [ORDER[:10], ORDER[:10], HUGE], 2
+    for m in (1, 2, 3, 5):
+        yield f"poch(x0, {float(m)})", lambda x, m=m: mp.rf(x, m), [(-3.0, -2.0, -1.0, 0.0, 1.0)], 0
     for text, rule, axes in (*polynomials(), *with_degrees()):
         yield text, rule, axes, 0
 
 
 def laws() -> Iterator[tuple[str, Truth, Sequence[Axis], int]]:
+    """Quantiles, and functions of counts."""
     for law, (below, above, axes) in QUANTILES.items():
         given = arguments(1 + len(axes))
         yield f"scipy.stats.{law}.ppf({given})", below, [TAILS, *axes], 0
@@ -500,10 +538,12 @@ def pairs(law: str) -> list[Sequence[Truth]]:
 
 
 def arguments(count: int) -> str:
+    """Names of so many arguments."""
     return ", ".join(f"x{i}" for i in range(count))
 
 
 def real(z: Any) -> Any:
+    """A finite real number."""
     z = mpmath.mpmathify(z)
     if not mp.isfinite(z) or mp.im(z) != 0:
         raise ValueError
@@ -542,47 +582,50 @@ def differences(f: Truth, point: Sequence[Any], i: int, value: Any, step: Any) -
         unit = abs(point[i]) ** k or 1
         if abs(d) * step**k <= noise * mpf(10) ** 16:
             vanishes = noise / step**k * unit <= abs(value) * mpf(10) ** -40
-            known = vanishes and (point[i] == 0 or abs(point[i]) > mpf(10) ** -30)
+            known = vanishes and mp.dps > 150 and (point[i] == 0 or abs(point[i]) > mpf(10) ** -30)
             found[k - 1] = mpf(0) if known else None
     return found
 
 
-def derivatives(f: Truth, point: Sequence[Any], places: Sequence[int]) -> list[Any]:
-    """The value, and two derivatives in each place."""
+def derivatives(f: Truth, point: Sequence[Any], places: Sequence[int], step: Any) -> list[Any]:
+    """The value, and two derivatives in each place, by steps of a share of its distance."""
     value = real(f(*point))
     found = [value]
     for i in places:
-        slopes = differences(f, point, i, value, distance(point[i]) * STEP)
+        slopes = differences(f, point, i, value, distance(point[i]) * step)
         if None in slopes and abs(point[i]) > 1:
-            slopes = differences(f, point, i, value, abs(point[i]) * STEP)
+            beside = [*point]
+            beside[i] = point[i] * (1 + step)
+            if abs(real(f(*beside)) - value) < abs(value) / 1000:  # it does not oscillate
+                slopes = differences(f, point, i, value, abs(point[i]) * step)
         found += slopes
     return found
 
 
 def settled(f: Truth, point: Sequence[float], places: Sequence[int]) -> list[Any]:
     """The value and derivatives, where more digits and shorter steps give the same."""
-    global STEP
     before: list[Any] = []
     found: list[Any] = []
     for digits, step in ((50, -45), (90, -70), (200, -100)):
-        STEP = mpf(2) ** step
         with mp.workdps(digits):
             exact = [FAR * (1 if x > 0 else -1) if math.isinf(x) else mpf(x) for x in point]
-            before, found = found, derivatives(f, exact, places)
+            before, found = found, derivatives(f, exact, places, mpf(2) ** step)
         if before and all(map(agree, before, found)):
             break
-    return [told(a, b) for a, b in zip(before, found, strict=True)]
+    ends = [False, *[abs(point[i]) <= 1 for i in places for _ in range(2)]]
+    return [told(*both) for both in zip(before, found, ends, strict=True)]
 
 
-def told(a: Any, b: Any) -> Any:
-    """What two steps agree on; infinity where it grows as the step falls."""
-    if agree(a, b):
+def told(a: Any, b: Any, end: bool) -> Any:
+    """What two steps agree on, or 0 to all digits; infinity where it grows at an end."""
+    if agree(a, b) or (b == 0 and a is None):
         return b
-    grows = a is not None and b is not None and a * b > 0 and abs(b) > abs(a) * 100
+    grows = end and a is not None and b is not None and a * b > 0 and abs(b) > abs(a) * 100
     return FAR * mp.sign(b) if grows else None
 
 
 def agree(a: Any, b: Any) -> bool:
+    """Whether two numbers are one, or both underflow or overflow."""
     if a is None or b is None:
         return False
     if max(abs(a), abs(b)) < SMALLEST or (a * b > 0 and min(abs(a), abs(b)) > LARGEST):
@@ -592,8 +635,6 @@ def agree(a: Any, b: Any) -> bool:
 
 def conditions(f: Truth, point: Sequence[float], places: Sequence[int], found: list[Any]) -> Any:
     """Binary logarithms of the condition of each, by a small change of each argument."""
-    global STEP
-    STEP = mpf(2) ** -50
     changes = [mpf(0)] * len(found)
     with mp.workdps(60):
         exact = [FAR if math.isinf(x) else mpf(x) for x in point]
@@ -606,7 +647,7 @@ def conditions(f: Truth, point: Sequence[float], places: Sequence[int], found: l
             if point[j] == 1:
                 moved[j] = x - step
             try:
-                beside = derivatives(f, moved, places)
+                beside = derivatives(f, moved, places, mpf(2) ** -50)
             except (ValueError, ZeroDivisionError, mp.NoConvergence):
                 continue
             for i, (a, b) in enumerate(zip(found, beside, strict=True)):
@@ -621,6 +662,7 @@ def conditions(f: Truth, point: Sequence[float], places: Sequence[int], found: l
 
 
 def written(x: Any) -> float | None:
+    """A number of 14 digits, or null."""
     if x is None:
         return None
     if abs(x) >= LARGEST:
@@ -640,10 +682,12 @@ class TooLongError(Exception):
 
 
 def expired(*_: object) -> None:
+    """End a row."""
     raise TooLongError
 
 
 def row(f: Truth, point: Sequence[float], places: Sequence[int]) -> list[Any] | None:
+    """The row of a point; None if there is no truth."""
     with mp.workdps(300):
         mp.gamma(HALF + 1)  # fills its table
     signal.signal(signal.SIGALRM, expired)
@@ -672,10 +716,11 @@ def row(f: Truth, point: Sequence[float], places: Sequence[int]) -> list[Any] | 
 
 def points(name: str, axes: Sequence[Axis]) -> Iterator[tuple[float, ...]]:
     """Candidates: all there are on one axis, else draws in which each number comes as often."""
+    yield from EXTRA.get(name, ())
     if len(axes) == 1:
         yield from ((x,) for x in axes[0])
         return
-    rng = random.Random(name)
+    rng = random.Random(name)  # noqa: S311
     columns = []
     for axis in axes:
         column = [*axis] * (CANDIDATES // len(axis) + 1)
@@ -685,6 +730,7 @@ def points(name: str, axes: Sequence[Axis]) -> Iterator[tuple[float, ...]]:
 
 
 def rows(case: tuple[str, int]) -> tuple[str, dict[str, Any]]:
+    """All rows of a function."""
     which, number = case
     name, f, axes, held = [*FILES[which]()][number]
     places = range(held, len(axes))
@@ -692,9 +738,8 @@ def rows(case: tuple[str, int]) -> tuple[str, dict[str, Any]]:
     for point in points(name, axes):
         if (one := row(f, point, places)) is not None:
             found.append(one)
-        if len(found) == (ROWS if len(axes) > 1 else 14):
+        if len(found) == (ROWS + len(EXTRA.get(name, ())) if len(axes) > 1 else 14):
             break
-    print(name, len(found), flush=True)
     return name, {"held": held, "rows": found}
 
 
@@ -702,8 +747,9 @@ FILES = {"special": special, "laws": laws}
 
 
 def main(chosen: Sequence[str]) -> None:
+    """Write all functions, or those of these names."""
     for which, cases in FILES.items():
-        path = HERE / f"{which}.json"
+        path = DATA / f"{which}.json"
         names = [case[0] for case in cases()]
         data = json.loads(path.read_text(encoding="utf-8")) if chosen else {}
         todo = [i for i, n in enumerate(names) if not chosen or n.partition("(")[0] in chosen]
