@@ -13,8 +13,12 @@ family ``draws``. ``-> Constant`` states that a result carries no derivative. Th
 those of derivative rules: arrays have one dtype, which numbers adopt; so parameters are promoted
 first.
 
-Nothing is decided by values, so that a function needs a builder alone. Each is read when it is
-first called, and replayed from then on as straight-line Python.
+Functions of ``programs`` are programs in full: loops that values end, functions as arguments,
+decisions. The recorder runs them as it runs a client's function, with words of its own for what is
+given by an equation (``record.library``).
+
+In all others nothing is decided by values, so that a function needs a builder alone. Each is read
+when it is first called, and replayed from then on as straight-line Python.
 """
 
 from gradwire_engine.prelude.own import OWN, enter, own

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+from gradwire_engine.errors import BadArgument, DomainError, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.shape import reshape, swap_last, unsqueeze
 from gradwire_engine.ops.arrays.slicing import picked, sliced
 from gradwire_engine.ops.axes import (
@@ -125,7 +125,12 @@ def _refuse(why: str, message: str, *shown: Any, hint: str | None = None) -> Non
     raise _REFUSALS[why](message.format(*words), hint=hint)
 
 
-_REFUSALS = {"argument": BadArgument, "shape": ShapeMismatch, "dtype": DtypeMismatch}
+_REFUSALS = {
+    "argument": BadArgument,
+    "shape": ShapeMismatch,
+    "dtype": DtypeMismatch,
+    "domain": DomainError,
+}
 #: By name, what is called with a builder first.
 WORDS: dict[str, Callable[..., Any]] = {
     **{name: _binary(name) for name in OPERATORS if name != "negative"},

@@ -21,10 +21,8 @@ from gradwire_engine.record.functions.python import PYTHON
 from gradwire_engine.record.functions.tensorflow import COUNTED_BY_TENSORFLOW
 from gradwire_engine.record.functions.torch import COUNTED_BY_TORCH
 from gradwire_engine.record.functions.trees import TREES
-from gradwire_engine.record.linear_solvers import LINEAR_SOLVERS
-from gradwire_engine.record.odes import ODES
+from gradwire_engine.record.library import LIBRARY
 from gradwire_engine.record.sequences import Counter, SideBySide
-from gradwire_engine.record.solvers import SOLVERS
 from gradwire_engine.record.sparse import SPARSE
 from gradwire_engine.record.transformations import TRANSFORMATIONS
 from gradwire_engine.tape import FLOATING
@@ -277,8 +275,6 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     "hvp": calculus.hvp,
     "jax.jacobian": calculus.jacobian,
     **TRANSFORMATIONS,
-    **SOLVERS,
-    **ODES,
-    **LINEAR_SOLVERS,
+    **LIBRARY,
     **SPARSE,
 }

@@ -48,7 +48,7 @@ def _call(r: Recorder, node: Node, results: list[Any]) -> Any:
             return args[0] + args[1]
         if name == "bitwise_or" and all(type(arg) is dict for arg in args):
             return args[0] | args[1]
-    if name.partition(".")[0] in r.variables and _is_text(r, node):
+    if (root := name.partition(".")[0]) in r.variables and _shadows(r, root, node):
         return methods.call_shadowed(r, name, *_given(r, args, keywords))
     if not keywords:
         before, result = len(r.b.vars), calls.call(r, name, args, _NO_KEYWORDS)
@@ -77,8 +77,10 @@ def _given(
     return [item for part in parts for item in part], named | members
 
 
-def _is_text(r: Recorder, node: Node) -> bool:
-    return isinstance(r.program.positions[node.at], tuple)
+def _shadows(r: Recorder, name: str, node: Node) -> bool:
+    """True if a variable of this name is seen here, and the program is a text."""
+    seen = r.scope.find(name) is not MISSING
+    return seen and isinstance(r.program.positions[node.at], tuple)
 
 
 def _apply(r: Recorder, node: Node, results: list[Any]) -> Any:

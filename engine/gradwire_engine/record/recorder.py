@@ -255,7 +255,8 @@ class Recorder:
         try:
             if isinstance(function, Transformed):
                 return function.call(self, args, named)
-            return self._enter(function, args, named)
+            bound = _arguments(function, args, named)
+            return self.enter(function, {name: self._own(value) for name, value in bound.items()})
         finally:
             self._calls -= 1
             self.node, self.nodes, self.b.origin = before
@@ -263,9 +264,7 @@ class Recorder:
     def bind(self, target: Target, value: Any) -> None:
         """Bind a name, or the names that a sequence is unpacked into."""
         if isinstance(target, str):
-            if isinstance(value, float | complex):
-                value = self.b.constant(value, weak=True)  # a value of its own: grad may ask for it
-            self.scope.names[target] = value
+            self.scope.names[target] = self._own(value)
             return
         items = self.iterate(value)
         for i, name in enumerate(target):
@@ -278,6 +277,10 @@ class Recorder:
             raise BadArgument(f"{len(target)} names for {len(items)} items")
         for name, item in zip(target, items, strict=True):
             self.bind(name, item)
+
+    def _own(self, value: Any) -> Any:
+        """A number that a name is given as a value of its own: ``grad`` may ask for it."""
+        return self.b.constant(value, weak=True) if isinstance(value, float | complex) else value
 
     def rebind(self, name: str, value: Any, scope: Scope | None = None) -> None:
         """Bind a name where it is bound already, or in ``scope``."""
@@ -343,12 +346,11 @@ class Recorder:
             if type(result) is Signal:
                 return
 
-    def _enter(self, function: Closure, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        bound = _arguments(function, args, named)
+    def enter(self, function: Closure, bound: Mapping[str, Any]) -> Any:
+        """Run a function whose parameters are bound to these values; gives what it returns."""
         outer, self.scope = self.scope, Scope(function.scope, function.local)
+        self.scope.names.update(bound)
         try:
-            for name, value in bound.items():
-                self.bind(name, value)
             signal = self.run(function.body)
         finally:
             self.scope = outer
