@@ -121,5 +121,5 @@ def _parameter(written: ast.arg, default: ast.expr | None, kind: Any) -> Paramet
         value = CONSTANTS[default.id]
     elif default is not None:
         value = ast.literal_eval(default)
-    annotation = Parameter.empty if written.annotation is None else "Static"
-    return Parameter(written.arg, kind, default=value, annotation=annotation)
+    marked = Parameter.empty if written.annotation is None else ast.unparse(written.annotation)
+    return Parameter(written.arg, kind, default=value, annotation=marked)

@@ -11,8 +11,7 @@ from gradwire_engine import prelude
 from gradwire_engine.errors import DomainError
 from gradwire_engine.program import Block, Node
 from gradwire_engine.record import calls
-from gradwire_engine.record.library import LIBRARY, SOURCES
-from gradwire_engine.record.words import WORDS
+from gradwire_engine.record.library import LIBRARY, SOURCES, WORDS
 
 PRIVATE = SOURCES[0].private  # of all files
 A = np.array([[4.0, 1, 0], [1, 3, 1], [0, 1, 5]])

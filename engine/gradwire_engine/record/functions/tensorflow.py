@@ -12,10 +12,10 @@ from gradwire_engine.ops.patterns import ARRAY, FULL, complete_pattern
 from gradwire_engine.record.functions.numpy import COUNTED
 from gradwire_engine.record.functions.tensorflow_control import CONTROL_BY_TENSORFLOW
 from gradwire_engine.record.indexing import nonzero
+from gradwire_engine.record.recorder import Recorder
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
-    from gradwire_engine.record.recorder import Recorder
 
 
 def _where(r: Recorder, condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
