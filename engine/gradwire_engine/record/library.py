@@ -218,11 +218,13 @@ class Subroutine(Written):
         return Transformed(self._run)
 
     def _run(self, r: Recorder, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        bound = self.__signature__.bind(r, *args, **named)
-        bound.apply_defaults()
-        given = {name: bound.arguments[name] for name in self._names}
+        if named or len(args) != len(self._names) or "args" in self._names:
+            bound = self.__signature__.bind(r, *args, **named)
+            bound.apply_defaults()
+            args = [bound.arguments[name] for name in self._names]
         body = _placed(self.body, r.node.at)
-        return r.enter(Closure(self._names, (), body, _SCOPE, self._local), given)
+        function = Closure(self._names, (), body, _SCOPE, self._local)
+        return r.enter(function, dict(zip(self._names, args, strict=True)))
 
     @cached_property
     def _names(self) -> tuple[str, ...]:

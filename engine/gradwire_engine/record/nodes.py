@@ -84,6 +84,8 @@ def _shadows(r: Recording, name: str, node: Node) -> bool:
 
 def _apply(r: Recording, node: Node, results: list[Any]) -> Any:
     function, *values = [results[i] for i in node.args]
+    if not node.value:
+        return r.apply(function, values, _NO_KEYWORDS)
     return r.apply(function, *_given(r, values, node.value))
 
 

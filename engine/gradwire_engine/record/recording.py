@@ -50,6 +50,8 @@ from gradwire_engine.traversal import ancestors
 
 #: Deepest nesting of calls of the program's own functions.
 MAX_CALLS = 64
+#: Types of numbers that derivatives may be asked in.
+_NUMBERS = (float, complex)
 
 
 class Recording:
@@ -249,7 +251,10 @@ class Recording:
             if isinstance(function, Transformed):
                 return function.call(self, args, named)
             bound = function.bound(args, named)
-            return self.enter(function, {name: self._own(value) for name, value in bound.items()})
+            for name, value in bound.items():
+                if isinstance(value, _NUMBERS):
+                    bound[name] = self._own(value)
+            return self.enter(function, bound)
         finally:
             self._calls -= 1
             self.node, self.nodes, self.b.origin = before
@@ -257,7 +262,7 @@ class Recording:
     def bind(self, target: Target, value: Any) -> None:
         """Bind a name, or the names that a sequence is unpacked into."""
         if isinstance(target, str):
-            self.scope.names[target] = self._own(value)
+            self.scope.names[target] = self._own(value) if isinstance(value, _NUMBERS) else value
             return
         items = self.iterate(value)
         for i, name in enumerate(target):
@@ -271,9 +276,9 @@ class Recording:
         for name, item in zip(target, items, strict=True):
             self.bind(name, item)
 
-    def _own(self, value: Any) -> Any:
+    def _own(self, number: complex) -> Var:
         """A number that a name is given as a value of its own: ``grad`` may ask for it."""
-        return self.b.constant(value, weak=True) if isinstance(value, float | complex) else value
+        return self.b.constant(number, weak=True)
 
     def rebind(self, name: str, value: Any, scope: Scope | None = None) -> None:
         """Bind a name where it is bound already, or in ``scope``."""
