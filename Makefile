@@ -58,7 +58,7 @@ explore: $(DEV) ## Run random tests with new examples for EXPLORE_SECONDS, and s
 	@$(BIN)/python tools/explore.py --seconds $(EXPLORE_SECONDS) $(ARGS)
 
 gpu-test: $(TEST) ## Test what needs an NVIDIA GPU, where there is one
-	@$(BIN)/pytest --gpu tests/gpu tests/engine/backends/cupy/test_executable.py $(ARGS)
+	@$(BIN)/pytest --gpu tests/gpu tests/engine/gpu/cupy/test_executable.py $(ARGS)
 
 environment: $(DEV) ## Install what most stages of test-all run in
 

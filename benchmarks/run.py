@@ -33,6 +33,7 @@ NAMES = (
     "gradbench.timings",
     "growth",
     "writings",
+    "derivatives",
     "peers",
 )
 

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 #: Each package with the folders that it lies in.
 PACKAGES = {
     "gradwire_engine": ["engine"],
+    "gradwire_gpu": ["engine"],
     "gradwire_solvers": ["engine"],
     "gradwire_service": ["service"],
     "gradwire": ["clients/python", "clients/tensorflow"],

@@ -20,6 +20,7 @@ from typing import TypeGuard
 #: The folders in which modules are found, by the first part of their names.
 PACKAGES = {
     "gradwire_engine": ("engine/gradwire_engine",),
+    "gradwire_gpu": ("engine/gradwire_gpu",),
     "gradwire_solvers": ("engine/gradwire_solvers",),
     "gradwire_service": ("service/gradwire_service",),
     "gradwire": ("clients/python/gradwire", "clients/tensorflow/gradwire"),
@@ -30,7 +31,7 @@ PACKAGES = {
 TOP_LEVEL = ("benchmarks", "fuzz")
 _PRODUCT = ("engine/", "service/", "clients/")
 _MODULE = re.compile(
-    r"\b(?:gradwire_engine|gradwire_solvers|gradwire_service|gradwire)(?:\.\w+)+|\bgradwire_service\b"
+    r"\b(?:gradwire_engine|gradwire_gpu|gradwire_solvers|gradwire_service|gradwire)(?:\.\w+)+|\bgradwire_service\b"
 )
 #: Programs that tests start, and the modules that they begin with.
 _PROGRAMS = {"gradwire-server": "gradwire_service.__main__", "gradwire": "gradwire.command.main"}

@@ -37,6 +37,7 @@ from coverage.parser import PythonParser
 
 PACKAGES = (
     "engine/gradwire_engine",
+    "engine/gradwire_gpu",
     "engine/gradwire_solvers",
     "service/gradwire_service",
     "clients/python/gradwire",

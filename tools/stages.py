@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-_GPU = ("tests/engine/backends/cupy", "tests/engine/backends/nvptx")
+_GPU = ("tests/engine/gpu/cupy", "tests/engine/gpu/nvptx")
 #: Go through all sources.
 _GATE = ("tests/test_stages.py", "tests/test_found.py", "tests/test_import_circles.py")
 #: Needs Dask, as optimisations on clusters do.
@@ -74,7 +74,10 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
         _engine("machine code", "backends", but=_GPU),
         _engine("recording", "record"),
         _engine("kernels and passes", "kernels optimize dataflow sharding explain"),
-        _engine("derivatives and solvers", "autodiff compile dialects frontends prelude solvers"),
+        _engine(
+            "derivatives and solvers",
+            "autodiff compile diagnose dialects frontends prelude solvers",
+        ),
         Stage("engine: queries", ("tests/engine/recorded", *_modules("tests/engine"))),
         *_backends(),
         *_pythons(pythons),

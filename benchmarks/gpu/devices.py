@@ -57,7 +57,7 @@ class Cuda(Device):
 
     @cache  # noqa: B019 - there is one device
     def backend(self, *, stay: bool) -> Any:
-        return import_module("gradwire_engine.gpu").gpu_backend(stay=stay)
+        return import_module("gradwire_gpu").gpu_backend(stay=stay)
 
     def synchronize(self) -> None:
         self.xp.cuda.Device().synchronize()

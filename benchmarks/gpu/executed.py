@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_engine.backends.cupy.groups import kernels_of
-from gradwire_engine.backends.nvptx.compiler import ptx
-from gradwire_engine.backends.nvptx.launches import Launch
+from gradwire_gpu.cupy.groups import kernels_of
+from gradwire_gpu.nvptx.compiler import ptx
+from gradwire_gpu.nvptx.launches import Launch
 from measure import table
 from peers.workloads import CHAIN
 

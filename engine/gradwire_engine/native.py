@@ -68,6 +68,6 @@ def alone() -> AbstractContextManager[None]:
 
 def warm_up() -> None:
     """Load what all machine code needs: processes that are forked from this one then have it."""
-    from gradwire_engine.backends.llvm import shim
+    from gradwire_engine.backends.llvm import fastcall
 
-    shim.warm_up()
+    fastcall.warm_up()

@@ -13,7 +13,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from gradwire_engine import Engine, gpu, native
+import gradwire_gpu
+from gradwire_engine import Engine, native
 from gradwire_engine.errors import EngineError, Place
 from gradwire_engine.explain import Explanation, Line, Listing, Summary, explain
 
@@ -198,8 +199,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     backend = native.native_backend() if options.machine_code else None
     if options.gpu:
         try:
-            backend = gpu.gpu_backend()
-        except gpu.GpuUnavailable as error:
+            backend = gradwire_gpu.gpu_backend()
+        except gradwire_gpu.GpuUnavailable as error:
             parser.error(f"there is no GPU: {error}")
     try:
         envelope = read_envelope(options.fields | document, options.query)

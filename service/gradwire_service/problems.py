@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 from gradwire_engine import errors
-from gradwire_engine.gpu import OutOfGpuMemory
+from gradwire_gpu import OutOfGpuMemory
 from starlette.exceptions import HTTPException
 
 MEDIA_TYPE = "application/problem+json"

@@ -13,8 +13,8 @@ from gradwire_engine import Engine, Leaf, Query
 pytest.importorskip("llvmlite")
 
 from tests.effort import some
-from tests.engine.backends.cupy.test_executable import DEVICES, opened
-from tests.engine.backends.nvptx.launched import go_on
+from tests.engine.gpu.cupy.test_executable import DEVICES, opened
+from tests.engine.gpu.nvptx.launched import go_on
 
 #: Descents of thousands of passes, each of many launches, begin with long steps and end early.
 SETTINGS = {"particle": "first_rate = 1e-2\ndt = 1.0", "saddle": "first_rate = 0.3"}

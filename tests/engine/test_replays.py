@@ -23,7 +23,6 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Identity, Input
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.reductions.reductions import Extreme
-from gradwire_engine.optimize import distribution_cost
 from gradwire_engine.tape import ArrayType, Tape
 from hypothesis import given
 from hypothesis import strategies as st
@@ -270,8 +269,6 @@ def all_as_large() -> Iterator[None]:
         patch.setattr(contraction, "_LARGE", 2)
         costs = Engine.backend.costs._replace(recomputed_bytes=1)
         patch.setattr(type(Engine.backend), "costs", costs)
-        patch.setattr(distribution_cost, "_RECORDED", 0.0)
-        patch.setattr(distribution_cost, "_SURELY", 1e9)
         contraction.lowered.cache_clear()
         yield
     contraction.lowered.cache_clear()

@@ -148,7 +148,7 @@ def on_host(x: Any) -> Any:
 
 def walked(call: KernelCall) -> Any:
     """The result of a kernel on the device."""
-    from gradwire_engine.backends.cupy.namespace import namespace
+    from gradwire_gpu.cupy.namespace import namespace
 
     return on_host(call.op.kernel(namespace(), *map(on_device, call.operands)))
 
@@ -156,8 +156,8 @@ def walked(call: KernelCall) -> Any:
 def captured(call: KernelCall) -> Any:
     """The result of a graph in which the kernel was captured, after it has run once."""
     import cupy
-    from gradwire_engine.backends.cupy.namespace import namespace
-    from gradwire_engine.backends.cupy.requirements import collected, holding
+    from gradwire_gpu.cupy.namespace import namespace
+    from gradwire_gpu.cupy.requirements import collected, holding
 
     operands = [on_device(x) for x in call.operands]
     call.op.kernel(namespace(), *operands)
@@ -196,7 +196,7 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=4)
     parser.add_argument("names", nargs="*")
     asked = parser.parse_args()
-    from gradwire_engine.backends.cupy import host
+    from gradwire_gpu.cupy import host
 
     start = time.monotonic()
     calls = list(few_of_each(kernel_calls(), asked.most))

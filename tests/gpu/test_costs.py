@@ -10,7 +10,7 @@ pytestmark = pytest.mark.gpu
 
 
 def test_costs_are_measured():
-    from gradwire_engine.gpu import crossover, describe, gpu_backend
+    from gradwire_gpu import crossover, describe, gpu_backend
 
     backend = gpu_backend(4 << 30)
     device, costs = describe(backend), crossover(backend, time.perf_counter)

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.gpu
 
 @pytest.fixture(scope="module")
 def calls():
-    host = pytest.importorskip("gradwire_engine.backends.cupy.host")
+    host = pytest.importorskip("gradwire_gpu.cupy.host")
     return [
         call for call in few_of_each(kernel_calls(), 2) if not host.on_host(call.op, call.types)
     ]
@@ -26,7 +26,7 @@ def test_walked(calls):
 
 def is_captured(op):
     """The executable captures contractions, by other means than their kernel."""
-    from gradwire_engine.backends.cupy.host import is_capturable
+    from gradwire_gpu.cupy.host import is_capturable
 
     return is_capturable(op) and op.name != "contract"
 

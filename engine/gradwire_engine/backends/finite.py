@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.backends.quiet import quiet
+from gradwire_engine.backends.errstate import errstate
 from gradwire_engine.tape import INEXACT
 
 
 def all_finite(values: Sequence[Any]) -> bool:
     """True if there is neither NaN nor infinity."""
-    return all(quiet.run(_is_finite, x) if x.ndim else isfinite(x) for x in values)
+    return all(errstate.run(_is_finite, x) if x.ndim else isfinite(x) for x in values)
 
 
 def _is_finite(x: Any) -> bool:

@@ -15,10 +15,9 @@ from dataclasses import replace
 
 from gradwire_engine.answer import Limits, Poll
 from gradwire_engine.backends.base import Backend, Executable
-from gradwire_engine.backends.staged import StagedExecutable
+from gradwire_engine.backends.staged import StagedExecutable, staged
 from gradwire_engine.locks import locked
 from gradwire_engine.ops.constants import Copy, Guard
-from gradwire_engine.optimize.partial_evaluation import stages
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import Tape
@@ -67,21 +66,14 @@ class Tiers:
         with locked(self._lock, poll):
             if self._limits is None or self.knows(residents):
                 return
-            limits, exact = self._limits, self.executable.exact
-            tape = self.executable.tape
-            if not exact:
-                tape = optimize(self._plain, self._backend, poll, residents=residents)
-            kept, costs, both = limits.kept_bytes, self._backend.costs, None
-            parts = stages(tape, residents, kept, costs, poll)
-            if parts is not None:
-                static, residual = (
-                    self._backend.compile(part, poll, exact=exact, threads=limits.threads)
-                    for part in parts[:2]
-                )
-                both = StagedExecutable(self.executable, static, residual, parts.kept_bytes)
+            whole, backend = self.executable, self._backend
+            tape = whole.tape
+            if not whole.exact:
+                tape = optimize(self._plain, backend, poll, residents=residents)
+            both = staged(backend, whole, residents, self._limits, poll, tape)
             if len(self.staged) == _MOST_STAGED:
                 del self.staged[next(iter(self.staged))]
-            self.staged[residents] = both if both is not None and both.within(limits) else None
+            self.staged[residents] = both
 
     def exact(self, poll: Poll) -> Executable:
         """By the operations as the program names them."""

@@ -14,8 +14,8 @@ from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.autodiff.slices import gathered, slices
 from gradwire_engine.compile.blocks import Coordinates, Dense, Form
 from gradwire_engine.compile.compiled import Summed
-from gradwire_engine.compile.differences import BESIDE, Differences
 from gradwire_engine.compile.names import Source, Sources
+from gradwire_engine.diagnose.differences import BESIDE, Differences
 from gradwire_engine.errors import DerivativeError, InputError, Place
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.builder import Var

@@ -10,7 +10,7 @@ from gradwire_engine import hints
 from gradwire_engine.answer import Array, Limits, Poll, Query, Shard, Unconnected
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.backends.base import Backend, Executable
-from gradwire_engine.backends.precomputed import prepared
+from gradwire_engine.backends.staged import prepared
 from gradwire_engine.backends.tiers import Tiers
 from gradwire_engine.compile.compiled import Compiled, Summed, template
 from gradwire_engine.compile.connections import Connections, Unreached

@@ -11,9 +11,9 @@ import numpy as np
 from gradwire_engine.answer import Array, Poll
 from gradwire_engine.backends.base import Backend, evaluated, noted_place
 from gradwire_engine.backends.plan import plan
-from gradwire_engine.compile.adjoints import Adjoints, record_adjoints
 from gradwire_engine.compile.query import check_work
 from gradwire_engine.errors import DeadlineExceeded, EngineError, Place
+from gradwire_engine.explain.adjoints import Adjoints, record_adjoints
 from gradwire_engine.explain.summaries import Summary, summarised
 from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.ops.base import Op

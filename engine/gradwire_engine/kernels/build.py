@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gradwire_engine.kernels.complex_parts import by_parts
+from gradwire_engine.kernels.enclosing_scope import EnclosingScope
 from gradwire_engine.kernels.form import Affine, Kernel, Load, Node, Step, Value
 from gradwire_engine.kernels.groups import Group
 from gradwire_engine.kernels.loops import repeated
 from gradwire_engine.kernels.maps import Index, flat
 from gradwire_engine.kernels.memory import Key, Memory, Operand
-from gradwire_engine.kernels.surroundings import Surroundings
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.tape import ArrayType, Instruction, StackType
 
 
-class KernelBuilder(Surroundings):
+class KernelBuilder(EnclosingScope):
     """Builds the kernel of the instructions at ``slots``, of which ``results`` are read outside.
 
     ``checked`` are the results that are checked to be finite in all elements.

@@ -15,17 +15,17 @@ from gradwire_engine.kernels.form import (
     COMPLEX,
     Affine,
     Apply,
-    Choice,
+    Break,
     Count,
+    For,
+    If,
     Kernel,
-    Leave,
     Literal,
     Load,
     Nest,
     Node,
+    Output,
     Reduce,
-    Repeat,
-    Root,
     Step,
     Value,
     Within,
@@ -53,11 +53,11 @@ def _expanded(steps: Sequence[Step]) -> tuple[Step, ...]:
             case Nest():
                 is_complex = any(node.char in COMPLEX for node in step.nodes)
                 made.append(_Expansion(step).nest() if is_complex else step)
-            case Repeat():
+            case For():
                 made.append(step._replace(nests=_expanded(step.nests)))
-            case Choice(buffer, chosen, otherwise):
-                made.append(Choice(buffer, _expanded(chosen), _expanded(otherwise)))
-            case Leave():
+            case If(buffer, chosen, otherwise):
+                made.append(If(buffer, _expanded(chosen), _expanded(otherwise)))
+            case Break():
                 made.append(step)
     return tuple(made)
 
@@ -79,10 +79,10 @@ class _Expansion:
         """The nest of real values."""
         for node in self._nest.nodes:
             self._parts.append(self._expanded(node))
-        roots = [each for root in self._nest.roots for each in self._rooted(root)]
+        outputs = [each for output in self._nest.outputs for each in self._rooted(output)]
         carries = [c._replace(value=self._real(c.value)) for c in self._nest.carries]
         return self._nest._replace(
-            nodes=tuple(self._nodes), roots=tuple(roots), carries=tuple(carries)
+            nodes=tuple(self._nodes), outputs=tuple(outputs), carries=tuple(carries)
         )
 
     def _real(self, value: Value) -> Value:
@@ -131,14 +131,16 @@ class _Expansion:
             return value
         return self._node(Apply("convert", (value,), char))
 
-    def _rooted(self, root: Root) -> list[Root]:
-        parts = self._parts[root.value]
-        root = root._replace(at=self._index(root.at))
+    def _rooted(self, output: Output) -> list[Output]:
+        parts = self._parts[output.value]
+        output = output._replace(at=self._index(output.at))
         if len(parts) == 1:
-            return [root._replace(value=parts[0])]
-        if isinstance(root, Reduce) and root.kind == "finite":
-            return [root._replace(value=part) for part in parts]
-        return [root._replace(value=part, at=_part_of(root.at, k)) for k, part in enumerate(parts)]
+            return [output._replace(value=parts[0])]
+        if isinstance(output, Reduce) and output.kind == "finite":
+            return [output._replace(value=part) for part in parts]
+        return [
+            output._replace(value=part, at=_part_of(output.at, k)) for k, part in enumerate(parts)
+        ]
 
     def _node(self, node: Node) -> Value:
         key = type(node), node

@@ -150,7 +150,7 @@ class Reduce(NamedTuple):
     value: Value
 
 
-Root: TypeAlias = Store | Add | Reduce
+Output: TypeAlias = Store | Add | Reduce
 
 
 class Carry(NamedTuple):
@@ -180,7 +180,7 @@ class Nest(NamedTuple):
     lengths: Shape
     kept: int
     nodes: tuple[Node, ...]
-    roots: tuple[Root, ...]
+    outputs: tuple[Output, ...]
     outer: int = 0
     carries: tuple[Carry, ...] = ()
 
@@ -191,22 +191,22 @@ class Nest(NamedTuple):
 
     @property
     def length(self) -> int:
-        """The number of nodes and roots."""
-        return len(self.nodes) + len(self.roots)
+        """The number of nodes and outputs."""
+        return len(self.nodes) + len(self.outputs)
 
     @property
     def is_in_place(self) -> bool:
         """True if it writes a buffer that it reads."""
         read = {node.buffer for node in self.nodes if isinstance(node, Load)}
-        return any(root.buffer in read for root in self.roots)
+        return any(output.buffer in read for output in self.outputs)
 
 
-class Repeat(NamedTuple):
+class For(NamedTuple):
     """Steps that are computed one after the other, in each of so many passes.
 
     Indices in them have a coefficient for the number of the pass, which goes from 0 on, and
     ``backward`` down to 0. If the number of passes is only known when they are made, it is none.
-    ``status`` is the buffer of two integers where ``Leave`` writes how they ended.
+    ``status`` is the buffer of two integers where ``Break`` writes how they ended.
     """
 
     passes: int | None
@@ -226,11 +226,11 @@ class Repeat(NamedTuple):
 
     @property
     def length(self) -> int:
-        """The number of nodes and roots."""
+        """The number of nodes and outputs."""
         return sum([each.length for each in self.nests])
 
 
-class Choice(NamedTuple):
+class If(NamedTuple):
     """The first steps where the number in a buffer is true, else the others."""
 
     buffer: int
@@ -250,11 +250,11 @@ class Choice(NamedTuple):
 
     @property
     def length(self) -> int:
-        """The number of nodes and roots."""
+        """The number of nodes and outputs."""
         return sum([each.length for each in self.nests])
 
 
-class Leave(NamedTuple):
+class Break(NamedTuple):
     """The end of the passes around it: 1 and their number are put into the status of these.
 
     This one is one of them if ``counted``. If it ``fails``, nothing of the result is of use, and
@@ -269,7 +269,7 @@ class Leave(NamedTuple):
 
 
 #: A part of a kernel, computed one after the other.
-Step: TypeAlias = Nest | Repeat | Choice | Leave
+Step: TypeAlias = Nest | For | If | Break
 #: The ends of a loop, in its status.
 ENDED, FAILED = 1, 2
 #: Passes that are taken for granted where nothing is known.
@@ -331,7 +331,7 @@ class Kernel(NamedTuple):
 
     @property
     def length(self) -> int:
-        """The number of nodes and roots."""
+        """The number of nodes and outputs."""
         return sum([nest.length for nest in self.nests])
 
     @property
@@ -344,7 +344,7 @@ class Kernel(NamedTuple):
         parts: list[list[Step]] = []
         total = most_steps
         for nest in self.nests:
-            alone = isinstance(nest, Repeat) and nest.passes is None
+            alone = isinstance(nest, For) and nest.passes is None
             if alone or total + nest.steps > most_steps:
                 parts.append([])
                 total = 0
@@ -364,7 +364,7 @@ class Kernel(NamedTuple):
 def _integers(steps: Iterable[Step]) -> Iterator[int]:
     for step in steps:
         if not isinstance(step, Nest):
-            if isinstance(step, Repeat) and step.passes is not None:
+            if isinstance(step, For) and step.passes is not None:
                 yield step.passes
                 yield step.passes - 1
             yield from _integers(step.nests)
@@ -375,8 +375,8 @@ def _integers(steps: Iterable[Step]) -> Iterator[int]:
                 yield from _integers_of(node.at)
             if type(node) is Within:
                 yield from (node.low, node.high)
-        for root in step.roots:
-            yield from _integers_of(root.at)
+        for output in step.outputs:
+            yield from _integers_of(output.at)
 
 
 def _integers_of(at: Affine) -> Iterator[int]:

@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradwire_engine.kernels.enclosing_scope import EnclosingScope
 from gradwire_engine.kernels.form import COMPLEX, Affine, Literal, Load, Node, Number, Step, Value
 from gradwire_engine.kernels.maps import MOST_PIECES, Element, Index, flat, pieces, reads
 from gradwire_engine.kernels.matrices import is_small_matrix, matrix_steps
 from gradwire_engine.kernels.memory import Key, Memory
 from gradwire_engine.kernels.nests import NestBuilder
-from gradwire_engine.kernels.roots import REDUCTIONS, StoredRoot, is_like, stored_root
+from gradwire_engine.kernels.outputs import REDUCTIONS, StoredOutput, is_like, stored_output
 from gradwire_engine.kernels.scans import is_scan
-from gradwire_engine.kernels.surroundings import Surroundings
+from gradwire_engine.kernels.scatters import Check, Write, checks, is_written, writes
 from gradwire_engine.kernels.views import Views
-from gradwire_engine.kernels.writes import Check, Write, checks, is_written, writes
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.base import Op
@@ -61,7 +61,7 @@ class Group:
         slots: Sequence[int],
         results: Sequence[int],
         memory: Memory,
-        around: Surroundings,
+        around: EnclosingScope,
         outer: int = 0,
     ) -> None:
         self._around = around
@@ -82,20 +82,20 @@ class Group:
         self._written: set[int] = set()
         self._stages: dict[int, Stage] = {}
         self._checked: set[Check] = set()
-        self._roots = self._stored()
+        self._outputs = self._stored()
 
     def steps(self) -> list[Step]:
         """The nests, one after the other."""
-        reducing: dict[tuple[int, Shape], StoredRoot] = {}
-        for root in self._roots.values():
-            if root.kept < len(root.lengths) and root.axes and not root.scans:
-                reducing.setdefault((root.level, root.whole), root)
+        reducing: dict[tuple[int, Shape], StoredOutput] = {}
+        for output in self._outputs.values():
+            if output.kept < len(output.lengths) and output.axes and not output.scans:
+                reducing.setdefault((output.level, output.whole), output)
         nests: dict[tuple[object, ...], list[int]] = {}
-        for slot, root in self._roots.items():
+        for slot, output in self._outputs.items():
             if slot in self._written:
                 continue
-            nests.setdefault(self._nest_key(slot, root, reducing), []).append(slot)
-        order = [(self._roots[slots[0]].level, slots) for slots in nests.values()]
+            nests.setdefault(self._nest_key(slot, output, reducing), []).append(slot)
+        order = [(self._outputs[slots[0]].level, slots) for slots in nests.values()]
         order += [(level, [slot]) for slot, level in self._several.items()]
         levels: dict[int, list[Step]] = {}
         for level, slots in sorted(order, key=lambda each: each[0]):
@@ -119,12 +119,12 @@ class Group:
 
     # What is stored
 
-    def _stored(self) -> dict[int, StoredRoot]:
+    def _stored(self) -> dict[int, StoredOutput]:
         """The computation of each stored slot, in order."""
         made, within = self.instructions, self._within
         results = {*self._results}
         forced = self._read_elsewhere()
-        roots: dict[int, StoredRoot] = {}
+        outputs: dict[int, StoredOutput] = {}
         #: The levels from which a value can be read at its own index, and at any.
         same: dict[int, int] = {}
         ready: dict[int, int] = {}
@@ -151,7 +151,7 @@ class Group:
             for check in checks(op, args, shapes):
                 if check not in self._checked:
                     self._checked.add(check)
-                    self._stage(roots, check.slot, check, readable(check.slot, own=True))
+                    self._stage(outputs, check.slot, check, readable(check.slot, own=True))
             pointwise = op.elementwise or isinstance(op, AsType | Copy)
             level, later, deepest = 0, 0, 0
             for arg in args:
@@ -165,42 +165,47 @@ class Group:
                 later = max(later, ready[base])
             depth[slot] = 1 + deepest
             if self._is_written(slot, results, forced):
-                level = self._staged(roots, slot, readable)
-                roots[slot] = self._root(slot, level)
+                level = self._staged(outputs, slot, readable)
+                outputs[slot] = self._output(slot, level)
                 same[slot] = ready[slot] = level + 1
                 depth[slot] = 0
                 continue
             reduces = type(op) in REDUCTIONS or isinstance(op, Contract) or self._scans(slot)
             if reduces or slot in results or slot in forced or depth[slot] > _DEEPEST:
-                roots[slot] = self._root(slot, level)
+                outputs[slot] = self._output(slot, level)
                 same[slot], ready[slot] = level + reduces, level + 1
                 depth[slot] = 0
             else:
                 same[slot], ready[slot] = level, max(level, later)
-        return roots
+        return outputs
 
-    def _staged(self, roots: dict[int, StoredRoot], slot: int, readable: Callable[..., int]) -> int:
-        """The level of the last of the writes that store a slot, all of which become roots."""
+    def _staged(
+        self, outputs: dict[int, StoredOutput], slot: int, readable: Callable[..., int]
+    ) -> int:
+        """The level of the last of the writes that store a slot, all of which become outputs."""
         op, args, _, _ = self.instructions[slot]
         shapes = [self.shape(arg) for arg in args]
-        level = -1
+        level = filled = -1
         for write in writes(op, self.shape(slot), shapes):
             read = args if write.selects else () if write.operand is None else [args[write.operand]]
             begin = max([readable(arg, own=not write.selects) for arg in read], default=0)
-            begin = max(begin, level + 1) if write.selects else begin
-            self._stage(roots, slot, write, begin)
+            if write.selects:
+                begin = max(begin, (level if write.adds else filled) + 1)
+            else:
+                filled = max(filled, begin)
+            self._stage(outputs, slot, write, begin)
             level = max(level, begin)
         self._written.add(slot)
         return level
 
     def _stage(
-        self, roots: dict[int, StoredRoot], slot: int, does: Write | Check, level: int
+        self, outputs: dict[int, StoredOutput], slot: int, does: Write | Check, level: int
     ) -> None:
         """Add a stage, by a number of its own."""
         number = len(self.instructions) + len(self._stages)
         self._stages[number] = Stage(slot, does)
         shape = does.domain if isinstance(does, Write) else self.shape(slot)
-        roots[number] = StoredRoot(level, shape, len(shape), tuple(range(len(shape))))
+        outputs[number] = StoredOutput(level, shape, len(shape), tuple(range(len(shape))))
 
     def _is_several(self, slot: int) -> bool:
         """True if a slot takes several steps."""
@@ -270,25 +275,25 @@ class Group:
         """
         return type(op) in REDUCTIONS or is_like(op)
 
-    def _root(self, slot: int, level: int) -> StoredRoot:
+    def _output(self, slot: int, level: int) -> StoredOutput:
         op, args, kind, _ = self.instructions[slot]
         shapes = [self.instructions[arg].type.shape for arg in args]  # type: ignore[union-attr]
-        return stored_root(op, kind.shape, shapes, level, scans=self._scans(slot))  # type: ignore[union-attr]
+        return stored_output(op, kind.shape, shapes, level, scans=self._scans(slot))  # type: ignore[union-attr]
 
     def _nest_key(
-        self, slot: int, root: StoredRoot, reducing: Mapping[tuple[int, Shape], StoredRoot]
+        self, slot: int, output: StoredOutput, reducing: Mapping[tuple[int, Shape], StoredOutput]
     ) -> tuple[object, ...]:
-        """The key of roots that are computed in one nest."""
-        if root.labels and not root.axes:
-            return root.level, slot
-        if root.scans:
-            return root.level, "scan", root.whole, root.axes
+        """The key of outputs that are computed in one nest."""
+        if output.labels and not output.axes:
+            return output.level, slot
+        if output.scans:
+            return output.level, "scan", output.whole, output.axes
         stage = self._stages.get(slot)
         if stage is not None and isinstance(stage.does, Write) and stage.does.selects:
-            return root.level, "in order", root.whole
+            return output.level, "in order", output.whole
         # a value is stored in a nest that reduces others of its shape, if there is one
-        alike = root.level, root.whole
-        other = reducing.get(alike, root) if root.kept == len(root.lengths) else root
+        alike = output.level, output.whole
+        other = reducing.get(alike, output) if output.kept == len(output.lengths) else output
         return *alike, other.axes, other.kept
 
     # What nests ask
@@ -297,9 +302,9 @@ class Group:
         """The instruction of a slot."""
         return self.instructions[slot]
 
-    def root(self, slot: int) -> StoredRoot | None:
+    def output(self, slot: int) -> StoredOutput | None:
         """The computation of a slot, if a nest stores it."""
-        return self._roots.get(slot)
+        return self._outputs.get(slot)
 
     def stage(self, number: int) -> Stage | None:
         """The stage of this number, if it is one."""
@@ -311,14 +316,14 @@ class Group:
 
     def is_stored(self, slot: int) -> bool:
         """True if the group computes a slot and keeps it in memory."""
-        return slot in self._roots or slot in self._items or slot in self._several
+        return slot in self._outputs or slot in self._items or slot in self._several
 
     def is_stored_whole(self, slot: int) -> bool:
         """True if a nest stores a slot that is no reduction: it can check if that is finite."""
         if slot in self._several:
             return True
-        root = self._roots.get(slot)
-        whole = root is not None and root.kept == len(root.lengths) and not root.labels
+        output = self._outputs.get(slot)
+        whole = output is not None and output.kept == len(output.lengths) and not output.labels
         return whole and slot not in self._written
 
     def base(self, slot: int) -> int:

@@ -10,26 +10,26 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from gradwire_engine.kernels.bodies import LoopBody, Numbered
+from gradwire_engine.kernels.enclosing_scope import EnclosingScope
 from gradwire_engine.kernels.form import (
     Affine,
-    Choice,
+    Break,
     Count,
-    Leave,
+    For,
+    If,
     Load,
     Nest,
     Node,
-    Repeat,
     Step,
     Store,
     Value,
     nests_of,
 )
 from gradwire_engine.kernels.groups import Group
+from gradwire_engine.kernels.loop_coalescing import coalesced
 from gradwire_engine.kernels.maps import Index, flat
 from gradwire_engine.kernels.memory import Key
-from gradwire_engine.kernels.merging import merged
 from gradwire_engine.kernels.stacks import passes_of
-from gradwire_engine.kernels.surroundings import Surroundings
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Shape
@@ -40,7 +40,7 @@ def repeated(group: Group, loop: int, results: Mapping[int, int]) -> list[Step]:
     return _Loop(group, loop, results).steps()
 
 
-class _Loop(Surroundings):
+class _Loop(EnclosingScope):
     """Writes the steps of a loop in a ``group``."""
 
     def __init__(self, group: Group, loop: int, results: Mapping[int, int]) -> None:
@@ -81,7 +81,7 @@ class _Loop(Surroundings):
         if self._passes is not None and op.trip_count in results:
             at = Affine((0,) * group.outer, 0)
             after.append(_number(group.key(results[op.trip_count]), at, self._passes, group.outer))
-        return [*before, Repeat(self._passes, op.backward, passes, self._status), *after]
+        return [*before, For(self._passes, op.backward, passes, self._status), *after]
 
     def _ways(self, paths: Sequence[Numbered], level: int, known: AbstractSet[int]) -> list[Step]:
         """The steps of ``paths``, which have taken the same decisions up to a ``level``."""
@@ -95,9 +95,9 @@ class _Loop(Surroundings):
         ways: list[tuple[Step, ...]] = []
         for outcome in (True, False):
             taken = [(n, path) for n, path in paths if path.decisions[level][1] is outcome]
-            left: list[Step] = [Leave(counted=False, fails=True)]
+            left: list[Step] = [Break(counted=False, fails=True)]
             ways.append(tuple(self._ways(taken, level + 1, known) if taken else left))
-        return [*steps, Choice(self._decided[decided], *ways)]
+        return [*steps, If(self._decided[decided], *ways)]
 
     def _end(self, number: int, known: AbstractSet[int]) -> list[Step]:
         """The end of a pass on a path."""
@@ -111,7 +111,7 @@ class _Loop(Surroundings):
                 key = self._group.key(self._results[op.branches])
                 steps.append(_number(key, self._counter(outer), number, outer))
         if path.ends:
-            steps.append(Leave(path.counted))
+            steps.append(Break(path.counted))
         return steps
 
     def _computed(
@@ -135,7 +135,7 @@ class _Loop(Surroundings):
         index = _own(shape, outer)
         value = self._group.read(self._given[carry], index, loops)
         store = Store(self._now[carry], flat(index, shape, loops), 0)
-        return merged(Nest(shape, len(shape), (value,), (store,), outer))
+        return coalesced(Nest(shape, len(shape), (value,), (store,), outer))
 
     def _moved(self, steps: Sequence[Step], *, only: bool) -> list[Step]:
         """With new carries put where the old ones are: at once, or when the pass ends."""
@@ -226,7 +226,7 @@ def _copied(source: Key, target: Key, kind: ArrayType, outer: int) -> Nest:
     shape = kind.shape
     at = flat(_own(shape, outer), shape, outer + len(shape))
     load = Load(source, at, None, kind.dtype.char)
-    return merged(Nest(shape, len(shape), (load,), (Store(target, at, 0),), outer))
+    return coalesced(Nest(shape, len(shape), (load,), (Store(target, at, 0),), outer))
 
 
 def _number(target: Key, at: Affine, value: int, outer: int) -> Nest:
@@ -245,14 +245,16 @@ def _is_last_use(nests: Sequence[Nest], now: Key, following: Key) -> bool:
         places = {n.at for n in nest.nodes if isinstance(n, Load) and n.buffer == now}
         if written and places:
             return False
-        for root in nest.roots:
-            if root.buffer == following:
+        for output in nest.outputs:
+            if output.buffer == following:
                 written = True
-                if places and (places != {root.at} or not isinstance(root, Store)):
+                if places and (places != {output.at} or not isinstance(output, Store)):
                     return False
     return written
 
 
 def _renamed(nest: Nest, keys: Mapping[Key, Key]) -> Nest:
-    roots = [root._replace(buffer=keys.get(root.buffer, root.buffer)) for root in nest.roots]
-    return nest._replace(roots=tuple(roots))
+    outputs = [
+        output._replace(buffer=keys.get(output.buffer, output.buffer)) for output in nest.outputs
+    ]
+    return nest._replace(outputs=tuple(outputs))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
+from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 from gradwire_engine.kernels.form import Affine, Value
@@ -30,6 +31,8 @@ from gradwire_engine.tape import Shape
 Index: TypeAlias = tuple[Affine, ...]
 #: Most pieces of an array that are distinguished at each element.
 MOST_PIECES = 3
+#: The same of parts that overlap, so that most elements are sums of all.
+_MOST_OVERLAPPING = 16
 
 
 class Bound(NamedTuple):
@@ -90,11 +93,19 @@ def reads(op: Op, at: Element) -> Split | None:
 
 def is_map(op: Op, shapes: Sequence[Shape]) -> bool:
     """True if ``reads`` knows the operation."""
-    if type(op) not in _MAPS or (type(op) in _CHOICES and len(shapes) > MOST_PIECES):
+    if type(op) not in _MAPS:
         return False
+    if isinstance(op, Placed):
+        few = len(shapes) <= _MOST_OVERLAPPING and _overlap(op, shapes)
+        return few and all(map(_one_by_one, op.patterns))
     if isinstance(op, ScatterAdd):
         return _one_by_one(op.pattern)
-    return not isinstance(op, Placed) or all(map(_one_by_one, op.patterns))
+    return type(op) not in _CHOICES or len(shapes) <= MOST_PIECES
+
+
+def _overlap(op: Placed, shapes: Sequence[Shape]) -> bool:
+    """True if most elements of a sum of parts are of most parts, as of neighbours on a grid."""
+    return 2 * sum(map(prod, shapes)) > len(shapes) * prod(op.shape)
 
 
 def _one_by_one(pattern: Pattern) -> bool:
@@ -106,6 +117,8 @@ def pieces(op: Op, operands: int) -> int:
     """Between how many pieces an element of the result is chosen, 0 where that is no question."""
     if isinstance(op, Roll):
         return 1 << len({*op.axes})
+    if isinstance(op, Pad):
+        return 1
     return operands if type(op) in _CHOICES and operands > 1 else 0
 
 

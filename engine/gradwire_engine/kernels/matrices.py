@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from math import nan
 from typing import TYPE_CHECKING
 
-from gradwire_engine.kernels.form import FLOATS, Affine, Repeat, Step, Value
+from gradwire_engine.kernels.form import FLOATS, Affine, For, Step, Value
 from gradwire_engine.kernels.matrix_steps import LARGEST, Cells, MatrixSteps, Pivot
 from gradwire_engine.kernels.memory import Key
 from gradwire_engine.ops.base import Op
@@ -75,7 +75,7 @@ def _cholesky(of: MatrixSteps) -> list[Step]:
         fails = at.apply("isnan", at.at(u, end, end))
         return at.apply("where", fails, at.constant(nan), at.at(u, j, i))
 
-    passes = Repeat(n, backward=False, nests=(products, cells.nest()))
+    passes = For(n, backward=False, nests=(products, cells.nest()))
     return [begun, passes, of.filled(of.result, turned)]
 
 

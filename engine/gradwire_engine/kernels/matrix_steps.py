@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from gradwire_engine.kernels.form import (
     Affine,
     Count,
+    For,
     Literal,
     Load,
     Nest,
     Node,
+    Output,
     Reduce,
-    Repeat,
-    Root,
     Step,
     Store,
     Value,
@@ -58,7 +58,7 @@ class Cells(Nodes):
         self.k = self.number(of.around) if passes else self.nowhere
         self.i = self.number(self._outer) if lengths else self.nowhere
         self.j = self.number(self._outer + 1) if len(lengths) > 1 else self.nowhere
-        self._roots: list[Root] = []
+        self._outputs: list[Output] = []
 
     def number(self, loop: int) -> Affine:
         """The number of a loop, those around counted."""
@@ -106,19 +106,19 @@ class Cells(Nodes):
 
     def store(self, key: Key, value: Value, *index: Affine) -> None:
         """Store an element of a buffer."""
-        self._roots.append(Store(key, self._place(key, index), value))
+        self._outputs.append(Store(key, self._place(key, index), value))
 
     def reduce(self, kind: str, key: Key, value: Value, *index: Affine) -> None:
         """Put values together over the loops that are not kept."""
-        self._roots.append(Reduce(kind, key, self._place(key, index), value))
+        self._outputs.append(Reduce(kind, key, self._place(key, index), value))
 
     def require(self, holds: Value) -> None:
         """Set the fault where something does not hold."""
-        self._roots.append(Reduce("all", self.of.group.memory.fault, self.nowhere, holds))
+        self._outputs.append(Reduce("all", self.of.group.memory.fault, self.nowhere, holds))
 
     def nest(self) -> Nest:
         """The steps so far."""
-        return Nest(self._lengths, self._kept, tuple(self.nodes), tuple(self._roots), self._outer)
+        return Nest(self._lengths, self._kept, tuple(self.nodes), tuple(self._outputs), self._outer)
 
     def _place(self, key: Key, index: Sequence[Affine]) -> Affine:
         shape = self.of.rooms[key]
@@ -162,7 +162,7 @@ class MatrixSteps:
     def stacked(self, made: Sequence[Step]) -> list[Step]:
         """The steps for all matrices, then where their results are to be."""
         for length in reversed(self.batch):
-            made = [Repeat(length, backward=False, nests=tuple(made))]
+            made = [For(length, backward=False, nests=tuple(made))]
         return [*made, self._moved()]
 
     def _moved(self) -> Nest:
@@ -170,10 +170,10 @@ class MatrixSteps:
         loops = group.outer + len(shape)
         index = tuple([_number(group.outer + axis, loops) for axis in range(len(shape))])
         load = Load(self.result, flat(index, shape, loops), None, self.char)
-        roots: list[Root] = [Store(*group.target(slot, index, loops), 0)]
+        outputs: list[Output] = [Store(*group.target(slot, index, loops), 0)]
         if (flag := group.flag(slot)) is not None:
-            roots.append(Reduce("finite", flag, Affine((0,) * loops, 0), 0))
-        return Nest(shape, len(shape), (load,), tuple(roots), group.outer)
+            outputs.append(Reduce("finite", flag, Affine((0,) * loops, 0), 0))
+        return Nest(shape, len(shape), (load,), tuple(outputs), group.outer)
 
     # What operations are made of
 
@@ -203,7 +203,7 @@ class MatrixSteps:
         follows = cells.beyond(i, k) if lower else cells.beyond(k, i)
         rest = cells.apply("where", follows, less, old)
         cells.store(z, cells.apply("where", cells.equal(i, k), solved, rest), i, j)
-        return Repeat(n, not lower, (first, cells.nest()))
+        return For(n, not lower, (first, cells.nest()))
 
     def eliminated(self, w: Key, then: Pivot | None = None) -> Step:
         """Gauss's elimination in place, with the largest pivots; ``then`` writes what is done next.
@@ -259,7 +259,7 @@ class MatrixSteps:
         if then is not None:
             nests.append(self.cells())
             then(nests[-1], nests[-1].at(chosen, nests[-1].k), is_pivot(nests[-1], nests[-1].k))
-        return Repeat(n, backward=False, nests=tuple([each.nest() for each in nests]))
+        return For(n, backward=False, nests=tuple([each.nest() for each in nests]))
 
     def solved(self, right: Matrix, z: Key, then: Pivot | None = None) -> list[Step]:
         """``a^-1 right`` of the first operand into ``z``."""

@@ -10,14 +10,14 @@ import numpy as np
 
 from gradwire_engine.kernels.form import (
     Affine,
+    Break,
     Buffer,
-    Choice,
+    For,
+    If,
     Kernel,
-    Leave,
     Load,
     Nest,
     Place,
-    Repeat,
     Step,
     dtype_of,
     nests_of,
@@ -153,13 +153,13 @@ def _decisive(steps: Iterable[Step]) -> set[Key]:
     for step in steps:
         if not isinstance(step, Nest):
             found |= _decisive(step.nests)
-        if isinstance(step, Choice):
+        if isinstance(step, If):
             found.add(step.buffer)
     return found
 
 
 def _placed(steps: Iterable[Step], places: dict[Key, Place]) -> list[Step]:
-    """With the places of buffers; roots of those that have none are left out."""
+    """With the places of buffers; outputs of those that have none are left out."""
 
     def moved(each: Any) -> Any:
         buffer, element = places[each.buffer]
@@ -169,21 +169,21 @@ def _placed(steps: Iterable[Step], places: dict[Key, Place]) -> list[Step]:
     placed: list[Step] = []
     for step in steps:
         match step:
-            case Repeat():
+            case For():
                 status = None if step.status is None else places[step.status].buffer
                 placed.append(
                     step._replace(nests=tuple(_placed(step.nests, places)), status=status)
                 )
                 continue
-            case Choice(key, chosen, otherwise):
+            case If(key, chosen, otherwise):
                 ways = (tuple(_placed(way, places)) for way in (chosen, otherwise))
-                placed.append(Choice(places[key].buffer, *ways))
+                placed.append(If(places[key].buffer, *ways))
                 continue
-            case Leave():
+            case Break():
                 placed.append(step)
                 continue
         nodes = [moved(node) if isinstance(node, Load) else node for node in step.nodes]
-        roots = [moved(root) for root in step.roots if root.buffer in places]
-        if roots:
-            placed.append(step._replace(nodes=tuple(nodes), roots=tuple(roots)))
+        outputs = [moved(output) for output in step.outputs if output.buffer in places]
+        if outputs:
+            placed.append(step._replace(nodes=tuple(nodes), outputs=tuple(outputs)))
     return placed

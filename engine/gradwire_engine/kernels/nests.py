@@ -14,12 +14,13 @@ from gradwire_engine.kernels.form import (
     Count,
     Literal,
     Nest,
+    Output,
     Reduce,
-    Root,
     Store,
     Value,
     Within,
 )
+from gradwire_engine.kernels.loop_coalescing import coalesced
 from gradwire_engine.kernels.maps import (
     Bound,
     Element,
@@ -30,12 +31,11 @@ from gradwire_engine.kernels.maps import (
     flat,
     reads,
 )
-from gradwire_engine.kernels.merging import merged
 from gradwire_engine.kernels.nodes import Nodes
-from gradwire_engine.kernels.roots import REDUCTIONS
+from gradwire_engine.kernels.outputs import REDUCTIONS
 from gradwire_engine.kernels.scalar import expression, has_expression
 from gradwire_engine.kernels.scans import scanned
-from gradwire_engine.kernels.writes import Check, Write, index_slots, target
+from gradwire_engine.kernels.scatters import Check, Write, index_slots, target
 from gradwire_engine.ops.conversion import AsType, Rounded
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.reductions.reductions import Sum
@@ -52,8 +52,8 @@ class NestBuilder(Nodes):
         super().__init__()
         self._group = group
         self._slots = {*slots}
-        roots = [group.root(slot) for slot in slots]
-        shape = next((r for r in roots if r is not None and r.kept < len(r.lengths)), roots[0])
+        outputs = [group.output(slot) for slot in slots]
+        shape = next((r for r in outputs if r is not None and r.kept < len(r.lengths)), outputs[0])
         assert shape is not None
         self._of = shape
         #: All loops, those outside the nest included.
@@ -62,58 +62,58 @@ class NestBuilder(Nodes):
         self._known: dict[tuple[int, Index, Value | None], Value] = {}
 
     def nest(self) -> Nest:
-        """The nest of all its roots."""
+        """The nest of all its outputs."""
         group, of = self._group, self._of
         loops = [self._loop(k) for k in range(len(of.lengths))]
         # axes of length 1 have the index 0 wherever they are read
         loops = [
             self._nowhere() if n == 1 else loop for loop, n in zip(loops, of.lengths, strict=True)
         ]
-        roots: list[Root] = []
+        outputs: list[Output] = []
         reduces = any(n != 1 for n in of.lengths[of.kept :])
         for slot in sorted(self._slots):
             stage = group.stage(slot)
             if stage is not None:
                 index, does = self._along_axes(loops), stage.does
                 one = self._checked if isinstance(does, Check) else self._written
-                roots.append(one(stage.slot, does, index))  # type: ignore[arg-type]
+                outputs.append(one(stage.slot, does, index))  # type: ignore[arg-type]
                 continue
-            root = group.root(slot)
-            assert root is not None
+            output = group.output(slot)
+            assert output is not None
             op, args, kind, _ = group.instruction(slot)
             assert isinstance(kind, ArrayType)
-            if root.scans:
+            if output.scans:
                 index = self._along_axes(loops)
                 operands = [self.element(arg, index, None) for arg in args]
                 value = scanned(op, operands, _Pass(self, loops[-1]))
-                roots.append(Store(*group.target(slot, index, self._loops), value))
+                outputs.append(Store(*group.target(slot, index, self._loops), value))
                 continue
-            if root.kept == len(root.lengths) and not isinstance(op, Contract):
+            if output.kept == len(output.lengths) and not isinstance(op, Contract):
                 index = self._along_axes(loops)  # stored at its own index
                 value = self._defined(slot, index, None)
-                roots.append(Store(*group.target(slot, index, self._loops), value))
+                outputs.append(Store(*group.target(slot, index, self._loops), value))
                 if (flag := group.flag(slot)) is not None:
                     if self.nodes[value].char in HALVES:
                         value = self.convert(value, "f")
-                    roots.append(Reduce("finite", flag, self._nowhere(), value))
+                    outputs.append(Reduce("finite", flag, self._nowhere(), value))
                 continue
-            index = tuple(loops[: root.kept])
+            index = tuple(loops[: output.kept])
             key, at = group.target(slot, index, self._loops)
             if isinstance(op, Contract):
-                value = self._product(op, args, dict(zip(root.labels, loops, strict=True)))
+                value = self._product(op, args, dict(zip(output.labels, loops, strict=True)))
             else:
                 value = self.element(args[0], self._along_axes(loops), None)
             reduced = "sum" if isinstance(op, Contract) else REDUCTIONS[type(op)]
             if isinstance(op, Sum) and not reduces:  # sums begin with 0: that of -0 is 0
                 value = self.apply("add", self.literal(0.0, value), value)
             made = Reduce(reduced, key, at, value) if reduces else Store(key, at, value)
-            roots.append(made)
+            outputs.append(made)
         nest = Nest(
-            *(of.lengths, of.kept, tuple(self.nodes), tuple(roots)),
+            *(of.lengths, of.kept, tuple(self.nodes), tuple(outputs)),
             group.outer,
             tuple(self._carries),
         )
-        return merged(nest)
+        return coalesced(nest)
 
     def _along_axes(self, loops: Sequence[Affine]) -> Index:
         """The index whose axes the loops go along."""
@@ -122,13 +122,13 @@ class NestBuilder(Nodes):
             whole[axis] = loop
         return tuple(whole)
 
-    def _checked(self, slot: int, check: Check, index: Index) -> Root:
+    def _checked(self, slot: int, check: Check, index: Index) -> Output:
         """True if all indices are in range."""
         place = self._counted(self.element(slot, index, None), check.length)
         within = self.node(Within(self._term(place), 0, check.length))
         return Reduce("all", self._group.memory.fault, self._nowhere(), within)
 
-    def _written(self, slot: int, write: Write, index: Index) -> Root:
+    def _written(self, slot: int, write: Write, index: Index) -> Output:
         """An element that goes to its place."""
         group = self._group
         op, args, kind, _ = group.instruction(slot)
@@ -197,10 +197,10 @@ class NestBuilder(Nodes):
         return self.node(group.load(slot, index, self._loops, guard))
 
     def _is_own(self, slot: int, index: Index) -> bool:
-        """True if a root of this nest is read where it is computed."""
-        root = self._group.root(slot)
-        assert root is not None
-        if root.kept < len(root.lengths) or root.labels:
+        """True if a output of this nest is read where it is computed."""
+        output = self._group.output(slot)
+        assert output is not None
+        if output.kept < len(output.lengths) or output.labels:
             return False
         lengths = self._of.lengths
         own = {

@@ -1,8 +1,8 @@
 """Decides which instructions of a tape become kernels.
 
-An instruction that a kernel can compute is in the kernel of its *phase*: the number of times that
-one has to leave kernels for what libraries compute, and come back, before it can be computed, or a
-later one. So no kernel waits for what waits for it.
+An instruction that a kernel can compute is in the kernel of its *fusion level*: the number of times
+that one has to leave kernels for what libraries compute, and come back, before it can be computed,
+or a later one. So no kernel waits for what waits for it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.kernels.phases import phases
+from gradwire_engine.kernels.fusion_levels import fusion_levels
 from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS, is_kernel, is_lone_loop, is_loop
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.arrays.indexing import ScatterAdd, SetItem
@@ -74,11 +74,11 @@ def parts(
                 alone[slot] = [slot]
         elif takes(op, kind, [made[a].type for a in args]):
             inside.append(slot)
-    phase_of = phases(tape, views, {*inside}, poll)
+    level_of = fusion_levels(tape, views, {*inside}, poll)
     found: dict[int, list[int]] = {}
     for slot in inside:
-        found.setdefault(phase_of[slot], []).append(slot)
-    pieces = [piece for phase in sorted(found) for piece in _pieces(made, found[phase])]
+        found.setdefault(level_of[slot], []).append(slot)
+    pieces = [piece for level in sorted(found) for piece in _pieces(made, found[level])]
     pieces += alone.values()
     return _worthwhile(tape, views, pieces, poll, alone=on_device)
 

@@ -9,12 +9,12 @@ from gradwire_engine.kernels.bodies import LoopBody
 from gradwire_engine.kernels.form import DTYPES
 from gradwire_engine.kernels.maps import is_map, is_view
 from gradwire_engine.kernels.matrices import is_small_matrix
-from gradwire_engine.kernels.roots import is_reduction
+from gradwire_engine.kernels.outputs import is_reduction
 from gradwire_engine.kernels.scalar import has_expression
 from gradwire_engine.kernels.scans import is_scan
+from gradwire_engine.kernels.scatters import index_slots, is_written
 from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views
-from gradwire_engine.kernels.writes import index_slots, is_written
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.conversion import AsType

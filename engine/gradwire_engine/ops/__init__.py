@@ -18,11 +18,8 @@ from gradwire_engine.ops.arrays import (
     windows,
 )
 from gradwire_engine.ops.images import (
-    grids,
     interpolation,
-    measures,
     resampling,
-    splines,
 )
 from gradwire_engine.ops.linalg import (
     cholesky,
@@ -44,9 +41,7 @@ from gradwire_engine.ops.linalg import (
     structured,
 )
 from gradwire_engine.ops.networks import (
-    alignments,
     attention,
-    embedding,
 )
 from gradwire_engine.ops.pointwise import (
     activations,
@@ -81,8 +76,6 @@ from gradwire_engine.ops.sequences import (
 from gradwire_engine.ops.signals import (
     adaptive,
     convolution,
-    cosines,
-    filtering,
     pooling,
     waves,
 )
@@ -112,7 +105,6 @@ __all__ = [
     "activations",
     "adaptive",
     "airy",
-    "alignments",
     "arithmetic",
     "attention",
     "bessel",
@@ -129,7 +121,6 @@ __all__ = [
     "conversion",
     "convolution",
     "coordinates",
-    "cosines",
     "creation",
     "cumulative",
     "determinants",
@@ -138,14 +129,11 @@ __all__ = [
     "distributions",
     "einsum",
     "elliptic",
-    "embedding",
     "entropy",
     "error_functions",
     "exponential",
     "factorizations",
-    "filtering",
     "gamma",
-    "grids",
     "hypergeometric",
     "incomplete",
     "indexing",
@@ -155,7 +143,6 @@ __all__ = [
     "joining",
     "keys",
     "matrix_functions",
-    "measures",
     "normal",
     "normalized",
     "norms",
@@ -189,7 +176,6 @@ __all__ = [
     "sparse",
     "spectral",
     "spherical",
-    "splines",
     "stacking",
     "structured",
     "struve",

@@ -5,26 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class LoopCosts(NamedTuple):
-    """Nanoseconds in the iterations of loops, and of what is computed for all of them at once."""
-
-    #: An iteration by itself; a number, and an array, that it reads or writes.
-    iteration: float
-    number_moved: float
-    array_moved: float
-    #: An operation on numbers; a call of an elementwise function on arrays, and of any other,
-    #: however little it does.
-    number: float
-    call: float
-    other_call: float
-    #: Each arithmetic operation on the elements of arrays, and in a product of matrices.
-    element: float
-    in_matrix: float
-    #: An element of arrays of more than ``near_bytes``, which the nearer caches do not hold.
-    far_element: float
-    near_bytes: int
-
-
 class Costs(NamedTuple):
     """Nanoseconds of a call, and for each element or byte that it works on; and thresholds."""
 
@@ -53,7 +33,6 @@ class Costs(NamedTuple):
     few: int
     #: Results from this size on take as long to read as one operation takes to make them.
     recomputed_bytes: int
-    loops: LoopCosts
 
     def elementwise(self, size: int, read: int, itemsize: int) -> float:
         """An operation with ``size`` results that reads ``read`` elements."""

@@ -2,7 +2,8 @@
 
 A call takes as long for a row of a few numbers as for a hundred, so what does not recur is computed
 from the stacks of what recurs, as arrays.  It runs after all calculus, so it applies to
-derivatives' loops backward as to any.  Source: as of ``recurrences``.
+derivatives' loops backward as to any.  Measured by *LSTM, 2 layers* without machine code, and by
+networks of 256 units with it.  Source: as of ``recurrences``.
 """
 
 from __future__ import annotations
@@ -14,19 +15,22 @@ from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Item
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.stacks import Rows, Stacked
-from gradwire_engine.optimize.costs import LoopCosts
-from gradwire_engine.optimize.distribution_cost import profitable
 from gradwire_engine.optimize.liveness import readers
 from gradwire_engine.optimize.loop_vectorize import VectorizedLoop
+from gradwire_engine.optimize.preaccumulation import factored
 from gradwire_engine.optimize.recurrences import Recurrences
 from gradwire_engine.polling import polled
-from gradwire_engine.tape import Instruction, Tape
+from gradwire_engine.tape import ArrayType, Instruction, Tape
 
+#: Most carries whose dependences are looked at, in the time of their square.
+_MOST_CARRIES = 256
+#: Bytes that the values of all iterations may take: beside loops, and where none is left.
+_VECTORIZED_BYTES, _CACHED_BYTES = 2**26, 2**20
 _NO_LIMITS = Limits(1 << 62, 1 << 62, 1 << 62, 1 << 62)
 
 
-def distribute(tape: Tape, costs: LoopCosts, poll: Poll) -> Tape:
-    """The tape with loops distributed where that is profitable."""
+def distribute(tape: Tape, poll: Poll) -> Tape:
+    """The tape with loops distributed, where the values of all iterations are not too large."""
     live = readers(tape.instructions, tape.outputs, poll)
     lengths: dict[int, int] = {}
     recurrences: dict[int, Recurrences] = {}
@@ -36,9 +40,28 @@ def distribute(tape: Tape, costs: LoopCosts, poll: Poll) -> Tape:
             if length is not None:
                 lengths[slot] = length
                 given = slot in tape.outputs
-                if not given and (found := profitable(instruction.op, length, costs)):
+                if not given and (found := _distributed(instruction.op, length)):
                     recurrences[slot] = found
     return _Distribution(tape, live, lengths, recurrences, poll).tape() if recurrences else tape
+
+
+def _distributed(op: Loop, length: int) -> Recurrences | None:
+    """The recurrences of a loop of ``length`` iterations, which others leave as a loop.
+
+    Without any it is no loop: a sum, or expressions of arrays.
+    """
+    made = op.body.tape.instructions
+    if length < 2 or op.carries > _MOST_CARRIES:
+        return None
+    if not all(isinstance(i.type, ArrayType) for i in made):
+        return None
+    found, most = Recurrences(op, op.body.tape), _CACHED_BYTES
+    if recurs := any(carries for _, carries in found.levels):
+        found, most = Recurrences(op, factored(found)), _VECTORIZED_BYTES
+    made, vectorized = found.tape.instructions, [*found.vectorized()]
+    nbytes = length * sum([made[slot].type.nbytes for slot in vectorized])
+    fits = nbytes <= min(most, op.most_bytes // 4)
+    return found if fits and (vectorized or not recurs) else None
 
 
 def _length(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -182,3 +182,16 @@ _MULTIPLES = frozenset((Negative, *PARTS))
 NOTED = frozenset((Constant, BroadcastTo, Multiply, OnDiagonal, Reshape, Sqrt, *_MULTIPLES))
 #: A rule that gives the value of an operation of slots with less work, where it knows how.
 Rule: TypeAlias = Callable[[Op, Sequence[int], ValueTable], "Expression | Settled | None"]
+
+
+def united(*tables: Mapping[type[Op], Rule]) -> Mapping[type[Op], Rule]:
+    """The rules of all tables.
+
+    Raises: ``TypeError`` where an operation has a rule in two of them.
+    """
+    found: dict[type[Op], Rule] = {}
+    for table in tables:
+        if twice := found.keys() & table.keys():
+            raise TypeError(f"two rules for {', '.join(sorted(op.name for op in twice))}")
+        found.update(table)
+    return found

@@ -1,4 +1,7 @@
-"""Constant factors are collected: a chain of operations multiplies once, and what is smallest."""
+"""Constant factors are collected: a chain of products multiplies once, and what is smallest.
+
+Measured by *Rosenbrock, n = 1,000,000* and *kernel energy: norm*, in machine code.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import numpy as np
 from gradwire_engine.ops.arrays.shape import Reshape
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Subtract
+from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
 from gradwire_engine.optimize.expressions import PARTS, Expression, Rule, ValueTable, constant
 from gradwire_engine.tape import DType
 
@@ -91,57 +94,6 @@ def _multiple(c: Any, slot: int, values: ValueTable) -> Expression | None:
     return op, (x, scaled(c, y, dtype))
 
 
-def _quotient(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """``x / c`` of arrays, and ``(d x) / c``, as a product with one number."""
-    if values.multiples.isdisjoint(args):
-        return None
-    x, number = args
-    c = values.number(number)
-    if c is None or c == 0 or not is_normal(1 / c, values.dtype(x)):
-        return None
-    if (part := split(x, values)) is not None:
-        d, base = part
-        return scaled(d / c, base, values.dtype(x)) if is_normal(d / c, values.dtype(x)) else None
-    return scaled(1 / c, x, values.dtype(x)) if values.shape(x) else None
-
-
-def _opposite(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """``-(c x)`` and ``-(x - y)``."""
-    (slot,) = args
-    inner, of, _, _ = values.code[slot]
-    if type(inner) is Subtract and values.dtype(slot).kind in "fc":
-        return inner, of[::-1]
-    if type(inner) in PARTS and not values.shared(slot):
-        return _placed(inner, (op, of[:1]), of)
-    part = split(slot, values)
-    return part and scaled(-part[0], part[1], values.dtype(slot))
-
-
-def _sum(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """``c x ± d x``, ``c x ± c y``, and what is added of opposites."""
-    if values.multiples.isdisjoint(args):
-        return None
-    left, right = (split(slot, values) for slot in args)
-    x, y = args
-    if left is None and right is None:
-        return None
-    (c, a), (d, b) = left or (1, x), right or (1, y)
-    adds, dtype = type(op) is Add, values.dtype(x)
-    if a == b and is_normal(total := c + d if adds else c - d, dtype):
-        return scaled(total, a, dtype)
-    if d == -1:
-        return Subtract() if adds else Add(), (x, b)
-    if c == -1 and adds:
-        return Subtract(), (y, a)
-    if not (left and right) or values.shape(a) != values.shape(b):
-        return None
-    if values.shared(x) or values.shared(y):
-        return None
-    if c in (d, -d):
-        return scaled(c, (Add() if adds == (c == d) else Subtract(), (a, b)), dtype)
-    return None
-
-
 def _placed(place: Op, part: Expression, args: Sequence[int]) -> Expression:
     """Another part, in the place that it has among zeros."""
     return place, (part, *args[1:])
@@ -159,10 +111,4 @@ def _range(dtype: DType) -> tuple[float, float]:
     return limits.tiny, limits.max
 
 
-RULES: Mapping[type[Op], Rule] = {
-    Multiply: _product,
-    Divide: _quotient,
-    Negative: _opposite,
-    Add: _sum,
-    Subtract: _sum,
-}
+RULES: Mapping[type[Op], Rule] = {Multiply: _product}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.shape import Reshape, Transpose
 from gradwire_engine.ops.base import Op
@@ -66,30 +65,8 @@ def _of_everything(op: Op, args: Sequence[int], values: ValueTable) -> Expressio
     return Reshape(shape), (x,)
 
 
-def _diagonal(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """The diagonal of what is elementwise, without making the rest."""
-    assert isinstance(op, MatrixDiagonal)
-    (x,) = args
-    inner, of, _, _ = values.code[x]
-    shape = values.shape(x)
-    if op.offset or len(shape) != 2 or shape[0] != shape[1] or values.shared(x):
-        return None
-    if inner.elementwise and of:
-        return inner, [_along_diagonal(a, shape[0], values) for a in of]
-    return None
-
-
-def _along_diagonal(slot: int, length: int, values: ValueTable) -> Expression:
-    """The diagonal of an operand that broadcasts to a square matrix."""
-    shape = values.shape(slot)
-    if shape == (length, length) and length > 1:
-        return MatrixDiagonal(0), (slot,)
-    return Reshape((length,) if length in shape else ()), (slot,)
-
-
 RULES: Mapping[type[Op], Rule] = {
-    MatrixDiagonal: _diagonal,
-    Transpose: _transposed,
-    GetItem: _of_everything,
+    Transpose: _transposed,  # GMM, d = 10, k = 25, n = 1,000
+    GetItem: _of_everything,  # quadratic form: columns
     ScatterAdd: _of_everything,
 }

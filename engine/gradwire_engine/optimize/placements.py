@@ -1,6 +1,7 @@
 """Sums of arrays that are zero but for a part: zeros once, and each part added in its place.
 
-Derivatives of slices are such arrays, and what reads several slices has their sum.
+Derivatives of slices are such arrays, and what reads several slices has their sum.  Measured by
+*Rosenbrock, n = 1,000,000* without machine code.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 A derivative backward multiplies a cotangent by one factor after the other, and adds its parts:
 ``x a b + x c`` is ``x (a b + c)``, where the bracket is computed for all passes at once.  Factors
 are multiplied only where one of them is within [-1, 1], so that no product overflows which did not
-before.  Source: Griewank and Walther, Evaluating Derivatives, section 10.2 (preaccumulation).
+before.  Measured by *LSTM, 2 layers* without machine code.  Source: Griewank and Walther,
+Evaluating Derivatives, section 10.2 (preaccumulation).
 """
 
 from __future__ import annotations

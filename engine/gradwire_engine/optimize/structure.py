@@ -2,8 +2,9 @@
 
 Each rule multiplies all seeds' cotangents by a vector of its own. The vectors are multiplied first:
 then a chain of elementwise operations costs one product of the size of the result. Instructions of
-a program's own are left in its order. Source: Griewank and Walther, Evaluating Derivatives, section
-10.2 (preaccumulation).
+a program's own are left in its order. Measured by *Hessian, n = 50*, products of matrices by
+*Cholesky likelihood, n = 200*. Source: Griewank and Walther, Evaluating Derivatives, section 10.2
+(preaccumulation).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal, OnDiagonal
-from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
+from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import broadcast_shapes
@@ -74,17 +75,6 @@ def _matrix_product(op: Op, args: Sequence[int], values: ValueTable) -> Expressi
     return None
 
 
-def _transposed(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    (x,) = args
-    return None if diagonal_of(x, values) is None or len(values.shape(x)) != 2 else x
-
-
-def _read(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    (x,) = args
-    assert isinstance(op, MatrixDiagonal)
-    return diagonal_of(x, values) if not op.offset and len(values.shape(x)) == 2 else None
-
-
 #: For results of at least one axis that differentiating made: nobody else makes such matrices.
 OF_DERIVATIVES: Mapping[type[Op], Rule] = {
     Multiply: _scaling,
@@ -93,8 +83,6 @@ OF_DERIVATIVES: Mapping[type[Op], Rule] = {
     Subtract: _sum,
     Negative: _alone,
     AsType: _alone,
-    Transpose: _transposed,
-    MatrixDiagonal: _read,
 }
 RULES: Mapping[type[Op], Rule] = {MatMul: _matrix_product}
 

@@ -13,18 +13,22 @@ family ``draws``. ``-> Constant`` states that a result carries no derivative. Th
 those of derivative rules: arrays have one dtype, which numbers adopt; so parameters are promoted
 first.
 
+Files of ``stats`` state the laws of random variables, whose functions ``dialects.stats`` makes.
+
 Functions of ``programs`` are programs in full: loops that values end, functions as arguments,
 decisions. The recorder runs them as it runs a client's function, with words of its own for what is
 given by an equation (``record.library``).
 
-In all others nothing is decided by values, so that a function needs a builder alone. Each is read
-when it is first called, and replayed from then on as straight-line Python.
+In others nothing is decided by values, so that a function needs a builder alone; those in files of
+``counted`` are given a recorder, which decides. Functions may be defined inside others, and see the
+names around them. A file is translated to Python when one of its functions is first called, and
+kept beside it in ``__pycache__``.
 """
 
 from gradwire_engine.prelude.own import OWN, enter, own
-from gradwire_engine.prelude.source import Definition, sources
+from gradwire_engine.prelude.source import Definition, sources, translate_all
 from gradwire_engine.prelude.vocabulary import meaning
 
-__all__ = ["OWN", "Definition", "meaning", "own", "sources"]
+__all__ = ["OWN", "Definition", "meaning", "own", "sources", "translate_all"]
 
 enter()

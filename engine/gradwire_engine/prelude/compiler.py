@@ -1,11 +1,13 @@
-"""Programs of the prelude as Python that records on a builder: what they say is found out once."""
+"""The prelude's functions as Python that records on a builder."""
 
 from __future__ import annotations
 import __future__
 
 import ast
+import marshal
 import operator
 from collections.abc import Callable, Sequence, Set
+from types import CodeType
 from typing import Any
 
 from gradwire_engine.errors import InternalError
@@ -36,34 +38,67 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 BUILDER, TRUE = "_b", "_true"
 
 
-def compiled(
-    definition: ast.FunctionDef, meaning: Callable[[str], Any], constants: dict[str, Any]
-) -> Callable[..., Any]:
-    """A recorder of a function, given the builder and then its own arguments.
+#: The name under which code leaves its functions.
+_FUNCTIONS = "_functions"
 
-    ``meaning`` gives what records each function that it calls; those among the ``constants`` need
-    no builder.
+
+def translated(text: str, constants: Set[str]) -> CodeType:
+    """The functions of a text as Python's code, recorders given the builder and then arguments.
+
+    Those that they call get a builder, too, but for the ``constants``. Each function is apart, so
+    that what is not used is never read: its code as bytes, with the names of what it calls.
     """
-    spec = definition.args
-    body = _Body([*spec.args, *spec.kwonlyargs], constants.keys())
-    body.block(read_body(definition))
-    parameters = ast.unparse(spec)  # their annotations are never evaluated
-    head = f"def {definition.name}({BUILDER}, {parameters}):"
-    code = "\n".join([head, *body.lines, "    return None"])
-    scope = dict(constants)
-    for name in body.called:
-        function = constants.get(name) or meaning(name)
-        if hasattr(type(function), "record"):
-            function = _until_called(scope, name, function)
-        scope[_identifier(name)] = function
+    found = {}
+    for definition in ast.parse(text).body:
+        if isinstance(definition, ast.FunctionDef):
+            spec = definition.args
+            body = _Body([*spec.args, *spec.kwonlyargs], constants)
+            body.block(read_body(definition))
+            parameters = ast.unparse(spec)  # their annotations are never evaluated
+            head = f"def {_recorder(definition.name)}({BUILDER}, {parameters}):"
+            lines = [head, *body.lines, "    return None"]
+            code = marshal.dumps(_code("\n".join(lines), definition.name))
+            found[definition.name] = (code, sorted(body.called))
+    return _code(f"{_FUNCTIONS} = {found}", "functions")
+
+
+def _code(text: str, name: str) -> CodeType:
     flags = __future__.annotations.compiler_flag
-    exec(compile(code, f"<prelude: {definition.name}>", "exec", flags), scope)
-    made: Callable[..., Any] = scope[definition.name]
-    return made
+    code: CodeType = compile(text, f"<prelude: {name}>", "exec", flags)
+    return code
+
+
+class Recorders:
+    """The recorders of translated functions by name.
+
+    ``meaning`` gives what records each function that they call and that is no constant.
+    """
+
+    def __init__(
+        self, code: CodeType, meaning: Callable[[str], Any], constants: dict[str, Any]
+    ) -> None:
+        self._scope = dict(constants)
+        self._meaning = meaning
+        self._constants = constants
+        exec(code, self._scope)
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        """The recorder of a function, linked with what it calls."""
+        scope = self._scope
+        code, calls = scope[_FUNCTIONS][name]
+        for called in calls:
+            if _identifier(called) not in scope:
+                function = self._constants.get(called) or self._meaning(called)
+                if hasattr(type(function), "record"):
+                    function = _until_called(scope, called, function)
+                scope[_identifier(called)] = function
+        exec(marshal.loads(code), scope)  # noqa: S302  it was written by this module
+        recorder: Callable[..., Any] = scope[_recorder(name)]
+        return recorder
 
 
 def _until_called(scope: dict[str, Any], name: str, definition: Any) -> Callable[..., Any]:
-    """A function of the prelude that is compiled when it is first called."""
+    """A function of the prelude that is linked when it is first called."""
 
     def record(*args: Any, **named: Any) -> Any:
         scope[_identifier(name)] = definition.record
@@ -135,7 +170,7 @@ class _Body:
         if name in _PLAIN:
             return self._named(node, f"{given[0]} {_PLAIN[name]} {given[1]}")
         if name == "not":
-            return self._named(node, f"not {TRUE}({given[0]})")
+            return self._named(node, f"not {self._true(given[0])}")
         if not self._arrays.isdisjoint(given):
             name = f"np.{name}" if name in OPERATORS else name  # of literals, too
         self.called.add(name)
@@ -154,7 +189,10 @@ class _Body:
         keywords: Sequence[str],
     ) -> str:
         split = len(given) - len(keywords)
-        named = [f"{key}={value}" for key, value in zip(keywords, given[split:], strict=True)]
+        named = [
+            f"*{value}" if key.startswith("*") else f"{key}={value}"
+            for key, value in zip(keywords, given[split:], strict=True)
+        ]
         return self._named(node, f"{function}({', '.join([*first, *given[:split], *named])})")
 
     def _attribute(self, node: Node, given: Sequence[str]) -> str:
@@ -173,22 +211,22 @@ class _Body:
         return self._named(node, f"({', '.join(given)},)" if given else "()")
 
     def _choose(self, node: Node, given: Sequence[str]) -> str:
-        self._inner(f"if {TRUE}({given[0]}):", node.blocks[0], f"_{node.at}")
+        self._inner(f"if {self._true(given[0])}:", node.blocks[0], f"_{node.at}")
         self._inner("else:", node.blocks[1], f"_{node.at}")
         return f"_{node.at}"
 
     def _and(self, node: Node, given: Sequence[str]) -> str:
         value = self._named(node, given[0])
-        self._inner(f"if {TRUE}({value}):", node.blocks[0], value)
+        self._inner(f"if {self._true(value)}:", node.blocks[0], value)
         return value
 
     def _or(self, node: Node, given: Sequence[str]) -> str:
         value = self._named(node, given[0])
-        self._inner(f"if not {TRUE}({value}):", node.blocks[0], value)
+        self._inner(f"if not {self._true(value)}:", node.blocks[0], value)
         return value
 
     def _if(self, node: Node, given: Sequence[str]) -> str:
-        self._inner(f"if {TRUE}({given[0]}):", node.blocks[0])
+        self._inner(f"if {self._true(given[0])}:", node.blocks[0])
         self._inner("else:", node.blocks[1])
         return "None"
 
@@ -205,15 +243,34 @@ class _Body:
         self._depth += 1
         for condition in conditions:
             value = self.block(condition)
-            self._line(f"if not {TRUE}({value}): continue")
+            self._line(f"if not {self._true(value)}: continue")
         value = self.block(element)
         self._line(f"{made}.append({value})")
         self._depth -= 1
         return made
 
+    def _function(self, node: Node, given: Sequence[str]) -> str:
+        if given:
+            raise InternalError("the prelude has no defaults of inner functions")
+        self._values.update(node.value)
+        around, self._arrays = self._arrays, self._arrays.difference(node.value)
+        self._inner(f"def _{node.at}({', '.join([BUILDER, *node.value])}):", node.blocks[0])
+        self._arrays = around
+        return f"_{node.at}"
+
+    def _true(self, value: str) -> str:
+        """Whether a value is true, which the builder is asked."""
+        self.called.add(TRUE)
+        return f"{_identifier(TRUE)}({BUILDER}, {value})"
+
     def _return(self, node: Node, given: Sequence[str]) -> str:
         self._line(f"return {given[0]}")
         return "None"
+
+
+def _recorder(name: str) -> str:
+    """The name of a function's recorder in Python."""
+    return "_r_" + name
 
 
 def _identifier(name: str) -> str:

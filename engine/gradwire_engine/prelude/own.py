@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-import numpy as np
-
-from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, SINGLETONS, Op, publish
+from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS, Op, publish
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.elementwise import (
     BOOL,
@@ -21,7 +18,7 @@ from gradwire_engine.ops.elementwise import (
 )
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.activations import Softplus, gated
-from gradwire_engine.ops.promotion import DTYPES, inexact_promoted, special_promoted
+from gradwire_engine.ops.promotion import DTYPES, inexact_promoted
 from gradwire_engine.ops.random.keys import place_of, real_parameters, uniforms
 from gradwire_engine.prelude.compiler import OPERATORS
 from gradwire_engine.prelude.source import sources
@@ -102,11 +99,7 @@ OWN_WORDS: dict[str, Callable[..., Any]] = {
     **WORDS,
     **{name: _operator(name) for name in OPERATORS if name != "negative"},
     "where": _where,
-    # Operands as arrays of one dtype: a floating one, one that SciPy takes, or any.
     "promoted_some": _promoted_some,
-    "special": partial(Builder.promote, rule=special_promoted),
-    "all_together": lambda b, x: b.promote(*x),
-    "constant": lambda b, x, dtype: b.constant(np.asarray(x, dtype)),
     "falling": lambda b, n: b.table((n,), lambda i: n - i, weak=True),
     # What draws need: uniform numbers, and parameters of one floating dtype.
     "uniforms": lambda b, key, shape: uniforms(b, key, shape, DTYPES["float64"]),
@@ -114,8 +107,6 @@ OWN_WORDS: dict[str, Callable[..., Any]] = {
     "place_of": place_of,
     # A product with a gate that may be 0 where the other factor is infinite.
     "gated": lambda b, x, gate: gated(x, gate),
-    # An operation by the name of its class, with its fields by keyword, on arrays as they are.
-    "primitive": lambda b, name, *x, **fields: b.emit(PRIMITIVES[name](**fields), *x),
 }
 
 

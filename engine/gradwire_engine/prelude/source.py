@@ -1,105 +1,127 @@
-"""The prelude's files, and the functions that stand in them, each read when it is first used."""
+"""The prelude's files, and the functions that stand in them."""
 
 from __future__ import annotations
 
-import ast
+import importlib.util
 import re
 from collections.abc import Callable, Iterator
-from functools import cached_property
-from inspect import Parameter, Signature
+from functools import cache, cached_property
+from importlib.machinery import SourceFileLoader
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from types import CodeType
+from typing import Any
 
-from gradwire_engine.prelude.compiler import compiled
+from gradwire_engine.prelude.compiler import BUILDER, Recorders, translated
 from gradwire_engine.prelude.vocabulary import CONSTANTS
 
+#: The modules by which the prelude is translated.
+_TRANSLATORS = (
+    "frontends.expressions",
+    "frontends.text",
+    "operators",
+    "program",
+    "prelude.compiler",
+    "prelude.vocabulary",
+)
 _SUFFIX = ".gw"
 _NEXT = re.compile(r"^(?=def )", re.MULTILINE)
 _ALIAS = re.compile(r"^([\w.]+) = (\w+)$", re.MULTILINE)
 
 
 Meaning = Callable[[str], Callable[..., Any]]
-W = TypeVar("W", bound="Written")
 
 
-def sources(dialect: str, meaning: Meaning) -> Iterator[Source[Definition]]:
+def sources(dialect: str, meaning: Meaning) -> Iterator[Source]:
     """The files of a dialect; ``meaning`` gives what records a name that is not private."""
     private: dict[str, Definition] = {}
     for path in sorted(Path(__file__).parent.glob(f"{dialect}*{_SUFFIX}")):
-        source = Source(path, private, lambda text: Definition(text, private, meaning))
-        if source.namespace.partition(".")[0] == dialect:
-            yield source
+        space, _, family = path.name.removesuffix(_SUFFIX).partition("-")
+        if space.partition(".")[0] == dialect:
+            yield Source(space, family, path, private, meaning)
 
 
-def programs(written: Callable[[str], W]) -> list[Source[W]]:
-    """The files of functions that are programs, each ``written`` of its text."""
-    private: dict[str, W] = {}
-    folder = Path(__file__).parent / "programs"
-    return [Source(path, private, written) for path in sorted(folder.glob(f"*{_SUFFIX}"))]
+def translate_all() -> None:
+    """Keep all files in Python beside them, which else happens when each is first used."""
+    for path in Path(__file__).parent.glob(f"*{_SUFFIX}"):
+        _Translator(path.name, str(path)).get_code(path.name)
 
 
-class Source(Generic[W]):
+class _Translator(SourceFileLoader):
+    """A file in Python, kept beside it as Python keeps modules, until one of both changes."""
+
+    def source_to_code(  # type: ignore[override]  # a static method of one of its bases
+        self, data: Any, path: Any, *, _optimize: int = -1
+    ) -> CodeType:
+        """Translate the text."""
+        return translated(bytes(data).decode("utf-8"), CONSTANTS.keys())
+
+    def path_stats(self, path: Any) -> dict[str, Any]:
+        """The file's size and age, which counts the translator's, too."""
+        stats = dict(super().path_stats(path))
+        return stats | {"mtime": int(stats["mtime"]) + _translators_age()}
+
+
+@cache
+def _translators_age() -> int:
+    """The sum of the times of change of what translates."""
+    root = __name__.partition(".")[0]
+    specs = [importlib.util.find_spec(f"{root}.{name}") for name in _TRANSLATORS]
+    return sum([int(Path(spec.origin).stat().st_mtime) for spec in specs if spec and spec.origin])
+
+
+class Source:
     """The functions of a file; its ``private`` ones go to those of all files of the dialect."""
 
-    def __init__(self, path: Path, private: dict[str, W], written: Callable[[str], W]) -> None:
-        self.namespace, _, family = path.name.removesuffix(_SUFFIX).partition("-")
+    def __init__(
+        self,
+        namespace: str,
+        family: str,
+        path: Path,
+        private: dict[str, Definition],
+        meaning: Meaning,
+    ) -> None:
+        self.namespace = namespace
         #: The part of a file's name after a hyphen.
         self.family = family
         self.private = private
+        self._path = path
+        self._meaning = meaning
         text = path.read_text("utf-8")
         _, *parts = _NEXT.split(text)
-        made = [written(part) for part in parts]
+        made = [Definition(part, self) for part in parts]
         private.update({d.name: d for d in made if d.name.startswith("_")})
         #: Those that programs may call.
-        self.public: list[W] = [d for d in made if not d.name.startswith("_")]
+        self.public: list[Definition] = [d for d in made if not d.name.startswith("_")]
         #: Further names of a function, by its own.
         self.aliases: dict[str, list[str]] = {d.name: [] for d in self.public}
         for alias, name in _ALIAS.findall(text):
-            self.aliases[name].append(alias if "." in alias else f"{self.namespace}.{alias}")
-
-
-class Written:
-    """A function as text: its name, documentation and parameters, each read when it is asked."""
-
-    def __init__(self, text: str) -> None:
-        self.name = text.partition("(")[0].removeprefix("def ")
-        #: All before the documentation, and this.
-        self.head, self.doc, _ = text.split('"""', 2)
-        self.text = text
+            self.aliases[name].append(alias if "." in alias else f"{namespace}.{alias}")
 
     @cached_property
-    def __signature__(self) -> Signature:
-        """The parameters as they are written, after the builder's or the recorder's."""
-        spec = self.definition.args
-        required = [None] * (len(spec.args) - len(spec.defaults))
-        given = zip(spec.args, [*required, *spec.defaults], strict=True)
-        named = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
-        rest = [] if spec.vararg is None else [spec.vararg]
-        return Signature(
-            [
-                Parameter("builder", Parameter.POSITIONAL_ONLY),
-                *[_parameter(a, default, Parameter.POSITIONAL_OR_KEYWORD) for a, default in given],
-                *[_parameter(a, None, Parameter.VAR_POSITIONAL) for a in rest],
-                *[_parameter(a, default, Parameter.KEYWORD_ONLY) for a, default in named],
-            ]
-        )
+    def recorders(self) -> Recorders:
+        """Those of all functions of the file."""
+        code = _Translator(self._path.name, str(self._path)).get_code(self._path.name)
+        assert code is not None
+        return Recorders(code, self._called, CONSTANTS)
 
-    @cached_property
-    def definition(self) -> ast.FunctionDef:
-        """The syntax tree."""
-        (definition,) = [n for n in ast.parse(self.text).body if isinstance(n, ast.FunctionDef)]
-        return definition
+    def _called(self, name: str) -> Callable[..., Any]:
+        private = self.private.get(name)
+        return self._meaning(name) if private is None else private
 
 
-class Definition(Written):
+class Definition:
     """A function of the prelude; records its instructions when it is called."""
 
-    def __init__(self, text: str, private: dict[str, Definition], meaning: Meaning) -> None:
-        super().__init__(text)
+    def __init__(self, text: str, source: Source) -> None:
+        self.name = text.partition("(")[0].removeprefix("def ")
+        head, doc, _ = text.split('"""', 2)
+        #: The documentation.
+        self.doc = self.__doc__ = doc
         #: Whether results carry a derivative; ``-> Constant`` states that none do.
-        self.differentiable = not self.head.rstrip().endswith("-> Constant:")
-        self._private = private
-        self._meaning = meaning
+        self.differentiable = not head.rstrip().endswith("-> Constant:")
+        self.text = text
+        self._source = source
 
     def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:
         """Record a call."""
@@ -108,18 +130,11 @@ class Definition(Written):
     @cached_property
     def record(self) -> Callable[..., Any]:
         """The recorder of a call."""
-        return compiled(self.definition, self._called, CONSTANTS)
+        return self._source.recorders[self.name]
 
-    def _called(self, name: str) -> Callable[..., Any]:
-        private = self._private.get(name)
-        return self._meaning(name) if private is None else private
-
-
-def _parameter(written: ast.arg, default: ast.expr | None, kind: Any) -> Parameter:
-    value = Parameter.empty
-    if isinstance(default, ast.Name):
-        value = CONSTANTS[default.id]
-    elif default is not None:
-        value = ast.literal_eval(default)
-    marked = Parameter.empty if written.annotation is None else ast.unparse(written.annotation)
-    return Parameter(written.arg, kind, default=value, annotation=marked)
+    @cached_property
+    def __signature__(self) -> Signature:
+        """The parameters as they are written, after the builder's."""
+        written = signature(self.record).parameters.values()
+        builder = Parameter("builder", Parameter.POSITIONAL_ONLY)
+        return Signature([builder if p.name == BUILDER else p for p in written])

@@ -10,8 +10,12 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.errors import BadArgument, DomainError, DtypeMismatch, ShapeMismatch
+from gradwire_engine.ops.arrays.diagonals import diagonal_length
+from gradwire_engine.ops.arrays.indexing import GetItem
+from gradwire_engine.ops.arrays.segments import added_at_ids
 from gradwire_engine.ops.arrays.shape import reshape, swap_last, unsqueeze
-from gradwire_engine.ops.arrays.slicing import picked, sliced
+from gradwire_engine.ops.arrays.slicing import of_lengths, picked, sliced
+from gradwire_engine.ops.arrays.windows import bordered, borders, per_axis, span
 from gradwire_engine.ops.axes import (
     axes_of,
     axis_of,
@@ -22,18 +26,24 @@ from gradwire_engine.ops.axes import (
     lengths,
     number,
 )
-from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
+from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, SINGLETONS
 from gradwire_engine.ops.builder import Builder, Var, describe
+from gradwire_engine.ops.composites import Sparse
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import (
     broadcast_shapes,
     conj,
 )
+from gradwire_engine.ops.images.interpolation import BORDERS, SPLINES, inside, sampled, within
+from gradwire_engine.ops.linalg.products import times
+from gradwire_engine.ops.linalg.sparse import matrix_parts, sparse_of
+from gradwire_engine.ops.patterns import ARRAY, Span, complete_pattern
 from gradwire_engine.ops.promotion import (
     dtype_of,
     finfo,
     inexact_promoted,
     real_of,
+    special_promoted,
 )
 from gradwire_engine.ops.random.keys import (
     drawn_dtype,
@@ -41,6 +51,8 @@ from gradwire_engine.ops.random.keys import (
 )
 from gradwire_engine.ops.reductions.norms import Norm
 from gradwire_engine.ops.reductions.reductions import Sum, spread
+from gradwire_engine.ops.rules import by_formula
+from gradwire_engine.ops.sequences.cumulative import shifted
 from gradwire_engine.prelude.compiler import OPERATORS, TRUE
 from gradwire_engine.tape import FLOATING, kind_of
 
@@ -51,7 +63,7 @@ _ALONE = frozenset(
 #: Types of values that become constants of an operand's floating dtype.
 _REAL = (float, int, bool)
 #: Types that Python computes with, and compares, known while recording.
-_NUMBERS = (int, float, complex)
+_NUMBERS = (int, float, complex, np.ndarray)
 _COMPARED = (*_NUMBERS, str, tuple, np.dtype, type(None))
 
 
@@ -94,8 +106,9 @@ def _extreme(along: str, pairwise: str, known: Callable[..., Any]) -> Callable[.
     """Of two positional arguments the one, else that of an array's elements."""
 
     def apply(b: Builder, *args: Any, **named: Any) -> Any:
-        if all(isinstance(x, int | float) for x in args):
-            return known(args)
+        numbers = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+        if numbers and all(isinstance(x, int | float) for x in numbers):
+            return known(numbers)
         return FUNCTIONS[pairwise if len(args) == 2 else along].record(b, *args, **named)
 
     return apply
@@ -105,7 +118,7 @@ def _len(x: Any) -> int:
     return x.shape[0] if isinstance(x, Var) else len(x)
 
 
-def _true(x: Any) -> bool:
+def _true(b: Builder, x: Any) -> bool:
     if isinstance(x, Var):
         raise BadArgument(
             f"a parameter that decides what is computed must be a number, got {describe(x)}",
@@ -117,6 +130,25 @@ def _true(x: Any) -> bool:
 def _flat(*parts: Any) -> tuple[Any, ...]:
     """Lengths and sequences of them as one shape."""
     return tuple([n for p in parts for n in (p if isinstance(p, list | tuple | range) else (p,))])
+
+
+def _table(b: Builder, shape: Any, rule: Any, dtype: Any, *given: Any) -> Var:
+    """The constant that has ``rule(i, j, …, *given)`` at ``i, j, …``, which are arrays of NumPy."""
+    return b.table(shape, lambda *at: rule(b, *at, *given), dtype_of(dtype))
+
+
+def _indexed(x: Var, items: Any) -> Var:
+    """``x[items]``: index arrays, and integers, slices, None and ``...``."""
+    arrays = [item for item in items if isinstance(item, Var)]
+    pattern = [
+        Span(item.start, item.stop, item.step)
+        if isinstance(item, slice)
+        else ARRAY
+        if isinstance(item, Var)
+        else item
+        for item in items
+    ]
+    return GetItem(complete_pattern(tuple(pattern), x.ndim))(x, *arrays)
 
 
 def _refuse(why: str, message: str, *shown: Any, hint: str | None = None) -> None:
@@ -135,24 +167,38 @@ _REFUSALS = {
 WORDS: dict[str, Callable[..., Any]] = {
     **{name: _binary(name) for name in OPERATORS if name != "negative"},
     "negative": _negative,
+    TRUE: _true,
     "min": _extreme("min", "minimum", min),
     "max": _extreme("max", "maximum", max),
-    # Operands as arrays of one dtype: a floating one, or any.
+    # Operands as arrays of one dtype: a floating one, one that SciPy takes, or any.
     "promoted": partial(Builder.promote, rule=inexact_promoted),
+    "special": partial(Builder.promote, rule=special_promoted),
     "together": Builder.promote,
+    "all_together": lambda b, x: b.promote(*x),
     "variable": Builder.array,
     "inexact": Builder.inexact,
     "floating": floating,
     "broadcast": Builder.broadcast,
     "cast": lambda b, x, dtype: b.cast(x, dtype_of(dtype)),
     "scalar": Builder.scalar,
+    "constant": lambda b, x, dtype: b.constant(np.asarray(x, dtype)),
+    "numbers": Builder.numbers,
+    # An operation by the name of its class, with its fields by keyword, on arrays as they are.
+    "primitive": lambda b, name, *x, **fields: b.emit(PRIMITIVES[name](**fields), *x),
+    # An array by its elements' indices, arrays of NumPy, and what a named rule differentiates.
+    "table": _table,
+    "by_formula": lambda b, rule, compute, *x: by_formula(rule, partial(compute, b), *x),
+    "sparse_of": sparse_of,
 }
 #: Constants, and by name what is called without a builder.
 CONSTANTS: dict[str, Any] = {
     "pi": math.pi,
     "inf": math.inf,
     "nan": math.nan,
-    TRUE: _true,
+    "splines": SPLINES,
+    # The element that stands for an index beyond the edges, by the names of ways to extend arrays.
+    "border_modes": (*BORDERS,),
+    "folded": lambda index, length, border: BORDERS[border](index, length),
     "len": _len,
     "range": range,
     "zip": partial(zip, strict=True),
@@ -164,7 +210,12 @@ CONSTANTS: dict[str, Any] = {
     "is_bool": lambda x: isinstance(x, bool),
     "is_int": lambda x: isinstance(x, int),
     "is_list": lambda x: isinstance(x, list | tuple),
+    "is_text": lambda x: isinstance(x, str),
+    "is_sparse": lambda x: isinstance(x, Sparse),
+    "lowered": lambda x: x.lower() if isinstance(x, str) else x,
+    "bit_length": int.bit_length,
     "root": math.sqrt,
+    "exponential": np.exp,
     "size_of": math.prod,
     # Arrays as they are, axes as ``axes_of`` gives them.
     "sum_over": Sum.over,
@@ -173,6 +224,7 @@ CONSTANTS: dict[str, Any] = {
     "new_axes": unsqueeze,
     "swapped": swap_last,
     "conjugated": conj,
+    "indexed": _indexed,
     # Of dtypes.
     "kind": lambda x: kind_of(x.dtype),
     "tiny": lambda dtype: float(finfo(dtype).tiny),
@@ -184,6 +236,10 @@ CONSTANTS: dict[str, Any] = {
             *(axes_of, axis_of, choice, flag, integer, integers, lengths, number),
             *(broadcast_shapes, describe, picked, real_of, sliced, spread),
             *(drawn_dtype, shape_for),
+            *(diagonal_length, matrix_parts, of_lengths, shifted),
+            *(added_at_ids, inside, sampled, times, within),
+            *(bordered, borders, per_axis, span),
+            *(bool, dtype_of, int, slice),
         )
     },
 }

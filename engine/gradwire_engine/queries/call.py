@@ -14,13 +14,12 @@ from gradwire_engine.answer import Answer, Direction, Nonfinite, Poll, Query
 from gradwire_engine.backends.base import Executable, Replayed
 from gradwire_engine.backends.devices import DeviceFailure
 from gradwire_engine.backends.finite import all_finite
-from gradwire_engine.backends.nonfinite import NonfiniteResult, first_nonfinite, nonfinite_results
-from gradwire_engine.backends.stable_alternatives import stable_alternative
-from gradwire_engine.backends.staged import Specialised
 from gradwire_engine.compile import Compilation, Compiled, compile_query
 from gradwire_engine.compile.derivatives import VECTORS
-from gradwire_engine.compile.differences import judged
 from gradwire_engine.compile.query import check_budget
+from gradwire_engine.diagnose.differences import judged
+from gradwire_engine.diagnose.nonfinite import NonfiniteResult, first_nonfinite, nonfinite_results
+from gradwire_engine.diagnose.stable_alternatives import stable_alternative
 from gradwire_engine.errors import EngineError, OverBudget, Place
 from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.ops.constants import Input, UnrecordedPath
@@ -255,7 +254,7 @@ class Call:
         """The outputs of a recording, by another ``executable`` of it; errors have their place."""
         residents = self._residents
         inputs: Sequence[Any] = self.arguments.inputs
-        replays: Executable | Specialised = executable or compiled.tiers.executable
+        replays: Executable = executable or compiled.tiers.executable
         try:
             if compiled.known is not None:
                 inputs = self.compiler.operands(compiled, inputs)
@@ -278,7 +277,7 @@ class Call:
                 raise
             raise refusal from error
 
-    def _executable(self, compiled: Compiled) -> Executable | Specialised:
+    def _executable(self, compiled: Compiled) -> Executable:
         """The executable of a recording: where residents recur, specialised for these."""
         residents = self._residents
         return compiled.executable if residents is None else residents.executable(compiled)

@@ -161,7 +161,7 @@ class Residents:
                 compiled.tiers.stage(self._recurring.numbers, poll)
             self._changed()
 
-    def executable(self, compiled: Compiled) -> Executable | Specialised:
+    def executable(self, compiled: Compiled) -> Executable:
         """The executable of a recording: where residents recur, specialised for these."""
         staged = compiled.tiers.staged.get(self._recurring.numbers)
         if staged is None:

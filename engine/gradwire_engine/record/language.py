@@ -22,12 +22,13 @@ from gradwire_engine.prelude.compiler import OPERATORS
 from gradwire_engine.record import calculus, composites, indexing
 from gradwire_engine.record.calculus import SPARSE
 from gradwire_engine.record.functions import choices
+from gradwire_engine.record.functions.counted import COUNTED
 from gradwire_engine.record.functions.jax import COUNTED_BY_JAX
 from gradwire_engine.record.functions.jax_control import CONTROL_BY_JAX
 from gradwire_engine.record.functions.loops import counted, passes_between, repeat
-from gradwire_engine.record.functions.numpy import COUNTED
+from gradwire_engine.record.functions.numpy import OF_NUMPY
 from gradwire_engine.record.functions.python import PYTHON
-from gradwire_engine.record.functions.tensorflow import COUNTED_BY_TENSORFLOW
+from gradwire_engine.record.functions.tensorflow_control import CONTROL_BY_TENSORFLOW
 from gradwire_engine.record.functions.torch import COUNTED_BY_TORCH
 from gradwire_engine.record.functions.trees import TREES
 from gradwire_engine.record.library import LIBRARY
@@ -305,7 +306,7 @@ def _like(start: Any, carry: Any) -> Any:
 
 
 #: Those that are NumPy's, so that its prefix may stand before them.
-OF_ARRAYS: dict[str, Callable[..., Any]] = {"where": _where, "nonzero": _nonzero, **COUNTED}
+OF_ARRAYS: dict[str, Callable[..., Any]] = {"where": _where, "nonzero": _nonzero, **OF_NUMPY}
 #: Called as ``function(recorder, *args, **named)``.
 LANGUAGE: dict[str, Callable[..., Any]] = {
     "len": _len,
@@ -330,7 +331,8 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     **OF_ARRAYS,
     **CONTROL_BY_JAX,
     **COUNTED_BY_JAX,
-    **COUNTED_BY_TENSORFLOW,
+    **{name: function for name, function in COUNTED.items() if "." in name},
+    **CONTROL_BY_TENSORFLOW,
     **COUNTED_BY_TORCH,
     "cond": choices.cond,
     "while_loop": _while_loop,

@@ -20,7 +20,7 @@ from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Copy, StopGradient
 from gradwire_engine.ops.requirements import Required
-from gradwire_engine.prelude.source import Written, programs
+from gradwire_engine.prelude.texts import Written, programs
 from gradwire_engine.prelude.vocabulary import CONSTANTS
 from gradwire_engine.prelude.vocabulary import WORDS as OF_BUILDERS
 from gradwire_engine.program import Block, Node, stored_names
@@ -195,18 +195,12 @@ WORDS: dict[str, Transformed] = {
     "required": _plain(lambda x, holds, message, hint: Required(message, hint)(x, holds)),
 }
 
-#: The namespace of functions without a prefix.
-_OWN = "language"
 #: The scope that all are defined in.
 _SCOPE = Scope()
 
 
 class Subroutine(Written):
     """A function whose text the recorder runs."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.__doc__ = self.doc
 
     def __call__(self, r: Recorder, *args: Any, **named: Any) -> Any:
         """Call it."""
@@ -250,13 +244,11 @@ def _at(node: Node, at: int) -> Node:
     return node._replace(blocks=tuple([_placed(block, at) for block in node.blocks]), at=at)
 
 
-SOURCES = programs(Subroutine)
+#: All functions by name, those too that begin with an underscore and that clients do not have.
+SUBROUTINES = {name: Subroutine(text) for name, text in programs()}
 _SCOPE.names |= WORDS
-for _source in SOURCES:
-    _SCOPE.names |= {name: private.function for name, private in _source.private.items()}
+_SCOPE.names |= {name: f.function for name, f in SUBROUTINES.items() if name[0] == "_"}
 #: Called as ``function(recorder, *args, **named)``.
 LIBRARY: dict[str, Callable[..., Any]] = {
-    f"{source.namespace}.{made.name}".removeprefix(f"{_OWN}."): made
-    for source in SOURCES
-    for made in source.public
+    name: function for name, function in SUBROUTINES.items() if name[0] != "_"
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gradwire_engine.errors import ShardingError
 from gradwire_engine.ops.bodies import Trace
@@ -28,13 +28,6 @@ if TYPE_CHECKING:
     from gradwire_engine.sharding.walk import Walk
 
 
-class _Outcome(NamedTuple):
-    """The carries that a path gives and what it writes, and what decides that it is taken."""
-
-    given: Sequence[Value]
-    decided: Sequence[Value]
-
-
 class DividedLoop:
     """A loop of all rows, whose carries get rows or become parts once a pass makes them such.
 
@@ -55,43 +48,37 @@ class DividedLoop:
         #: What the carries are, then what passes write.
         self.spreads: list[Spread] = [*[x.spread for x in self.starts], *[None] * op.written]
 
-    def settle(self) -> None:
-        """Find out what the carries are in any pass, and what is written."""
-        before: Sequence[Spread] = ()
+    def record(self, whole: Type) -> Value:
+        """Record passes until these leave carries as they are, and then the loop of this shard."""
+        d, op, before, traces = self.d, self.op, list[Spread](), list[Trace | None]()
         while before != self.spreads:
             before = [*self.spreads]
-            for path in self.op.paths:
-                if path.known:
-                    with self._region() as opened:
-                        readings = [self._readings(opened, i) for i in range(self.op.carries)]
-                        outcome = self._outcome(opened, path, readings)
-                        read = opened.ancestors([x.var for each in outcome for x in each])
-                    for i, value in enumerate(outcome.given):
-                        self.spreads[i] = _joined(self.spreads[i], value.spread)
-                    for i, of_carry in enumerate(readings):
-                        for reading in of_carry:
-                            if self.spreads[i] is None and reading.var.slot in read:
-                                self.spreads[i] = reading.spread
-
-    def emit(self, whole: Type) -> Value:
-        """Record the loop of this shard."""
-        d, op = self.d, self.op
+            traces = [self._trace(path) if path.known else None for path in op.paths]
         starts = [self._as(*pair) for pair in zip(self.spreads, self.starts, strict=False)]
-        traces: list[Trace | None] = []
-        for path in op.paths:
-            if not path.known:
-                traces.append(None)
-                continue
-            with self._region() as opened:
-                given, decided = self._outcome(opened, path)
-                for value, (_, expected) in zip(decided, path.decisions, strict=True):
-                    Guard(expected)(value.var)
-                results = [self._as(*pair) for pair in zip(self.spreads, given, strict=False)]
-                traces.append(opened.trace(results, ends=path.ends, counted=path.counted))
         count = next((value.var for value in self.count), None)
         stacks = [stack.var for stack in self.stacks]
         made = loop(d.b, traces, starts, stacks, count, backward=op.backward, passes=op.passes)
         return Value(made, whole, items=[*self.spreads, *self.spreads[: op.carries], None, None])
+
+    def _trace(self, path: Path) -> Trace | None:
+        """Record a path; none if it has found out more of what the carries are, or is written."""
+        before = [*self.spreads]
+        with self._region() as opened:
+            readings = [self._readings(opened, i) for i in range(self.op.carries)]
+            given, decided = self._outcome(opened, path, readings)
+            read = opened.ancestors([value.var for value in (*given, *decided)])
+            for i, value in enumerate(given):
+                self.spreads[i] = _joined(self.spreads[i], value.spread)
+            for i, of_carry in enumerate(readings):
+                for reading in of_carry:
+                    if self.spreads[i] is None and reading.var.slot in read:
+                        self.spreads[i] = reading.spread
+            if self.spreads != before:
+                return None
+            for value, (_, expected) in zip(decided, path.decisions, strict=True):
+                Guard(expected)(value.var)
+            results = [self._as(*pair) for pair in zip(before, given, strict=False)]
+            return opened.trace(results, ends=path.ends, counted=path.counted)
 
     def _readings(self, opened: Region, carry: int) -> Sequence[Value]:
         """Stand-ins for a carry that may be read as rows, by what it begins with."""
@@ -106,9 +93,9 @@ class DividedLoop:
         return made
 
     def _outcome(
-        self, opened: Region, path: Path, readings: Sequence[Sequence[Value]] = ()
-    ) -> _Outcome:
-        """Record a path for this shard."""
+        self, opened: Region, path: Path, readings: Sequence[Sequence[Value]]
+    ) -> tuple[Sequence[Value], Sequence[Value]]:
+        """The carries that a path gives with what it writes, and what decides that it is taken."""
         d, tape = self.d, self.op.body.tape
         spreads = [None, *self.spreads[: self.op.carries], *[x.spread for x in self.stacks]]
         inside = [opened.number, *opened.carries, *opened.items]
@@ -121,10 +108,10 @@ class DividedLoop:
         walk = self.walk(d, tape.instructions, values, inside=True)
         walk.go(sorted(ancestors(tape.instructions, slots, values)))
         found = [walk[slot] for slot in slots]
-        outcome = _Outcome(found[: len(path.outputs)], found[len(path.outputs) :])
-        if any(value.spread is not None for value in outcome.decided):
+        results, decided = found[: len(path.outputs)], found[len(path.outputs) :]
+        if any(value.spread is not None for value in decided):
             raise decided_by_rows()
-        return outcome
+        return results, decided
 
     def _region(self) -> AbstractContextManager[Region]:
         """A region for carries as they are in this shard."""

@@ -13,8 +13,6 @@ from gradwire_engine.errors import Place, ShardingError
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.tape import ArrayType, Shape, TupleType, Type
 
-_WHAT_ADDS_UP = "sums, means and products that add up over the rows are divided into shards"
-
 
 class Along(NamedTuple):
     """Rows along ``axis``, of which each has ``each`` elements, one after the other."""
@@ -95,10 +93,6 @@ class Division(NamedTuple):
         axis, each = along
         return (*shape[:axis], each * self.own, *shape[axis + 1 :])
 
-    def probed(self, shape: Shape, axis: int) -> Shape:
-        """A shape with another length along an axis, to find where it comes out."""
-        return (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
-
     def counted(self, value: Value) -> Var:
         """The variable of a value among terms: zeros but in the first shard if it is the same."""
         if self.first or value.spread is not None:
@@ -134,35 +128,6 @@ def one_value_per_row(value: Value) -> ShardingError:
         return ShardingError("the numbers of the rows are values of their own here", hint=hint)
     shape = list(value.shape)
     return ShardingError(f"an array of shape {shape} has one value for each row", hint=hint)
-
-
-def spread_of(values: Sequence[Value], axes: Sequence[int]) -> Along:
-    """The one place of the rows in an operation, its operands' axes numbered from ``axes`` on."""
-    found = {
-        Along(value.rows.axis + first, value.rows.each)
-        for value, first in zip(values, axes, strict=True)
-        if value.rows is not None
-    }
-    if len(found) > 1:
-        raise ShardingError(
-            "this combines each row with other rows",
-            hint="pairs of rows need the rows of other shards",
-        )
-    (along,) = found
-    return along
-
-
-def moved(before: Shape, after: Shape) -> int | None:
-    """The axis of one of two shapes along which they differ, if it is one axis."""
-    found = [axis for axis, length in enumerate(before) if after[axis : axis + 1] != (length,)]
-    return found[0] if len(before) == len(after) and len(found) == 1 else None
-
-
-def over_rows(name: str) -> ShardingError:
-    """The error of a reduction or an order over the rows that does not add up."""
-    return ShardingError(
-        f"{name} over the rows is not a sum of what shards give", hint=_WHAT_ADDS_UP
-    )
 
 
 def decided_by_rows(at: Place | None = None) -> ShardingError:

@@ -97,7 +97,7 @@ class Walk:
 
     def _divided(self, op: Op, operands: Sequence[Value], whole: Type) -> Value:
         if isinstance(op, Loop):
-            return self._loop(op, operands, whole)
+            return DividedLoop(Walk, self.d, op, operands).record(whole)
         if isinstance(op, Item):
             return self._item(op, operands[0])
         if isinstance(op, CustomVjp):
@@ -105,11 +105,6 @@ class Walk:
         if isinstance(op, Pack):
             return Value(op(*[x.var for x in operands]), whole, items=[x.spread for x in operands])
         return applied(self.d, op, operands, whole)
-
-    def _loop(self, op: Loop, operands: Sequence[Value], whole: Type) -> Value:
-        divided = DividedLoop(Walk, self.d, op, operands)
-        divided.settle()
-        return divided.emit(whole)
 
     def _item(self, op: Item, of: Value) -> Value:
         assert isinstance(of.whole, TupleType)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from gradwire_engine.gpu import Crossover, GpuDevice
 from gradwire_engine.queries import Entry
+from gradwire_gpu import Crossover, GpuDevice
 from gradwire_solvers import Work
 
 #: Bytes of an element, where only the bytes of all inputs are known.

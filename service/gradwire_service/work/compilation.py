@@ -16,7 +16,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol
 
-from gradwire_engine import gpu, native
+import gradwire_gpu
+from gradwire_engine import native
 
 from gradwire_service import __version__
 from gradwire_service.allocation import data_bytes
@@ -112,11 +113,11 @@ class GpuCompiler(Compiler):
     _postponable = False
 
     def _key_of(self, source: Any) -> bytes:
-        return gpu.key_of(source)
+        return gradwire_gpu.key_of(source)
 
     def _compiled(self, sources: Sequence[Any]) -> Compiled:
         began = time.thread_time()
-        objects = gpu.compile_texts(sources)
+        objects = gradwire_gpu.compile_texts(sources)
         return Compiled(objects, time.thread_time() - began)
 
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TypeAlias
 
 from gradwire_engine.backends.base import Backend
-from gradwire_engine.gpu import GpuLost
 from gradwire_engine.native import native_backend
+from gradwire_gpu import GpuLost
 from gradwire_solvers import METHODS
 
 from gradwire_service.cluster.cluster import Cluster, open_cluster

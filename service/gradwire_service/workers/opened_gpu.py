@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import NamedTuple, TypeAlias
 
-from gradwire_engine import gpu
+import gradwire_gpu
 from gradwire_engine.backends.base import Backend
 
 from gradwire_service.scheduling.placement import Device
@@ -32,16 +32,18 @@ def open_gpu(settings: Settings, compile_texts: Compile) -> OpenedGpu:
 
     Raises: ``GpuUnavailable``, ``GpuLost``.
     """
-    backend = gpu.gpu_backend(
+    backend = gradwire_gpu.gpu_backend(
         settings.gpu_bytes or None, compile_texts, matmul_precision=settings.gpu_matmul_precision
     )
-    found = gpu.describe(backend)
+    found = gradwire_gpu.describe(backend)
 
     def used_bytes() -> int:
-        now = gpu.describe(backend)
+        now = gradwire_gpu.describe(backend)
         return now.memory_bytes - now.free_bytes
 
     room_bytes = settings.gpu_bytes or found.free_bytes
     return OpenedGpu(
-        backend, Device(found, gpu.crossover(backend, perf_counter), room_bytes), used_bytes
+        backend,
+        Device(found, gradwire_gpu.crossover(backend, perf_counter), room_bytes),
+        used_bytes,
     )

@@ -10,7 +10,7 @@ from contextlib import suppress
 from time import monotonic
 from types import FrameType
 
-from gradwire_engine.gpu import GpuLost, GpuUnavailable, OutOfGpuMemory
+from gradwire_gpu import GpuLost, GpuUnavailable, OutOfGpuMemory
 from threadpoolctl import threadpool_limits
 
 from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES, keep_freed_memory

@@ -5,8 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
+from gradwire_engine.backends.errstate import errstate
 from gradwire_engine.backends.finite import all_finite
-from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.backends.walk.finite import unsure
 from gradwire_engine.tape import ArrayType
 from hypothesis import given
@@ -35,7 +35,7 @@ def test_the_verdict_is_that_on_the_elements(xs):
 
 @given(st.lists(outputs(), max_size=3))
 def test_a_replay_says_finite_only_of_what_is(xs):
-    left = quiet.run(unsure([ArrayType(x.dtype, x.shape) for x in xs]), [], tuple(xs))
+    left = errstate.run(unsure([ArrayType(x.dtype, x.shape) for x in xs]), [], tuple(xs))
     assert all_finite(left) == all_finite(xs)
     if all(np.abs(x).max(initial=0) < 100 for x in xs):
         assert not left
@@ -66,7 +66,7 @@ def test_quiet_is_the_thread_that_asked_and_no_other():
     seen = []
 
     def look():
-        seen.append(quiet.run(np.geterr)["divide"])
+        seen.append(errstate.run(np.geterr)["divide"])
         seen.append(np.geterr()["divide"])
 
     threads = [threading.Thread(target=look) for _ in range(2)]
@@ -75,6 +75,6 @@ def test_quiet_is_the_thread_that_asked_and_no_other():
     for thread in threads:
         thread.join()
     assert seen == ["ignore", "warn"] * 2
-    assert np.isinf(quiet.run(np.divide, one, 0)).all()
+    assert np.isinf(errstate.run(np.divide, one, 0)).all()
     with pytest.warns(RuntimeWarning):
         np.divide(one, 0)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
-from gradwire_engine.backends.precomputed import PrecomputedExecutable
+from gradwire_engine.backends.staged import Specialised
 from gradwire_engine.errors import BadArgument, DeadlineExceeded
 from gradwire_engine.explain import explain
 
@@ -54,10 +54,10 @@ def leaves_of(nested):
 def test_answers_are_those_that_constants_give_each_time(text, exact):
     call = asked(text, exact=exact)
     first, *others = [call.replay(lambda: None) for _ in range(3)]
-    assert isinstance(executable(call), PrecomputedExecutable)
+    assert isinstance(executable(call), Specialised)
     plain = asked(text, Limits(kept_bytes=0), exact=exact)
     expected = plain.replay(lambda: None)
-    assert not isinstance(executable(plain), PrecomputedExecutable)
+    assert not isinstance(executable(plain), Specialised)
     for answer in (first, *others):
         for found, wanted in zip(numbers(answer), numbers(expected), strict=True):
             if exact:
@@ -82,7 +82,7 @@ def test_up_to_a_size_constants_are_in_the_tape():
     text = "t = linspace(0, 1, 1000)\nsum((a * sin(t))**2)"
     call = engine.call(engine.parse(text), {"a": Leaf(np.asarray(2.0))}, Query("gradient"))
     call.replay(lambda: None)
-    assert not isinstance(executable(call), PrecomputedExecutable)
+    assert not isinstance(executable(call), Specialised)
 
 
 def test_nothing_is_kept_beyond_the_limit():

@@ -232,7 +232,7 @@ def test_machine_code_says_why_neighbours_are_apart(program, why):
         backend=native_backend(),
         clock=lambda: float(next(ticks)),
     )
-    assert {*found.apart.values()} - {"another phase"} == why
+    assert {*found.apart.values()} - {"another fusion level"} == why
     for slot, arg in found.apart:
         assert arg in found.replayed.steps[slot].operands
     fused = [step.slot for step in found.replayed.steps if str(step.op).startswith("native")]

@@ -12,7 +12,7 @@ import numpy as np
 from gradwire_engine.backends.llvm.calls import tables
 from gradwire_engine.backends.llvm.compiler import load_text
 from gradwire_engine.backends.llvm.printer import Printer
-from gradwire_engine.kernels.form import COMPLEX, Buffer, Kernel, Repeat
+from gradwire_engine.kernels.form import COMPLEX, Buffer, For, Kernel
 
 _PAGE = mmap.PAGESIZE
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -24,7 +24,7 @@ _LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
 def is_callable(kernel: Kernel) -> bool:
     """True if one call is all that it takes: not where passes are made some at a time."""
-    return not any(isinstance(step, Repeat) and step.passes is None for step in kernel.nests)
+    return not any(isinstance(step, For) and step.passes is None for step in kernel.nests)
 
 
 def ends_well(kernel: Kernel, rng: Any) -> bool:

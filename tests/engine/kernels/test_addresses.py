@@ -49,7 +49,7 @@ def test_a_wrong_address_is_noticed(offset):
     run.replay(w.inputs, go_on)
     (kernel,) = kernels(run)
     (nest,) = kernel.form.nests
-    (root,) = nest.roots
-    at = root.at._replace(offset=offset)
-    form = kernel.form._replace(nests=(nest._replace(roots=(root._replace(at=at),)),))
+    (output,) = nest.outputs
+    at = output.at._replace(offset=offset)
+    form = kernel.form._replace(nests=(nest._replace(outputs=(output._replace(at=at),)),))
     assert ends_well(form, np.random.default_rng(0)) == (not offset)

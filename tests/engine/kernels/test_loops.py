@@ -10,7 +10,7 @@ import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.errors import DeadlineExceeded
-from gradwire_engine.kernels.form import Choice, Repeat, Step
+from gradwire_engine.kernels.form import For, If, Step
 from gradwire_engine.ops.halves import HALVES
 from gradwire_engine.tape import FLOATING
 from hypothesis import given
@@ -159,7 +159,7 @@ def test_all_passes_are_machine_code(text):
     call.replay(go_on)
     ops = [i.op.name for p in call.entry.paths for i in p.executable.replayed.instructions]
     assert "loop" not in ops
-    assert any(isinstance(step, Repeat) for step in steps_of(call))
+    assert any(isinstance(step, For) for step in steps_of(call))
 
 
 @pytest.mark.thorough
@@ -207,7 +207,7 @@ def test_decisions_are_choices():
     for x in (0.2, 3.0):
         call = asked(_Native(), text, {"x": Leaf(np.asarray(x))})
         found = flat(call.replay(go_on))
-        assert any(isinstance(step, Choice) for step in steps_of(call))
+        assert any(isinstance(step, If) for step in steps_of(call))
         expected = flat(asked(_Plain(), text, {"x": Leaf(np.asarray(x))}).replay(go_on))
         np.testing.assert_allclose(found, expected, rtol=1e-13)
 

@@ -28,7 +28,7 @@ from tests.engine.kernels.tapes import (
     shapes,
     values_of,
 )
-from tests.engine.kernels.test_writes import same, twice
+from tests.engine.kernels.test_scatters import same, twice
 
 SEEDS = st.integers(0, 2**32 - 1)
 SHAPES = shapes().filter(lambda shape: any(n > 1 for n in shape))

@@ -11,6 +11,10 @@ from gradwire_engine.ops.special.elliptic import AlgebraicIntegral
 from gradwire_engine.ops.special.incomplete import BetaIncInAB
 
 
+def in_df(*operands):
+    return found(StdtrInDf(1), *operands, 0)
+
+
 def found(op, *operands):
     with np.errstate(all="ignore"):
         return op.kernel(NUMPY, *[np.asarray(values, float) for values in operands])
@@ -61,11 +65,11 @@ def test_incomplete_beta():
 
 def test_students_degrees_of_freedom():
     df, t, expected = zip(*STUDENT, strict=True)
-    np.testing.assert_allclose(found(StdtrInDf(1), df, t), expected, rtol=1e-9)
-    assert found(StdtrInDf(1), 3, -np.array(t)) == pytest.approx(-found(StdtrInDf(1), 3, t))
-    assert found(StdtrInDf(1), 3, [0, np.inf]).tolist() == [0, 0]
-    assert np.isnan(found(StdtrInDf(1), [0, -1, 3], [1, 1, np.nan])).all()
-    assert found(StdtrInDf(1), np.inf, 1) == 0
+    np.testing.assert_allclose(in_df(df, t), expected, rtol=1e-9)
+    assert in_df(3, -np.array(t)) == pytest.approx(-in_df(3, t))
+    assert in_df(3, [0, np.inf]).tolist() == [0, 0]
+    assert np.isnan(in_df([0, -1, 3], [1, 1, np.nan])).all()
+    assert in_df(np.inf, 1) == 0
 
 
 def test_second_derivatives_in_students_degrees_of_freedom(ask):

@@ -6,7 +6,6 @@ from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.explain import explain
 from gradwire_engine.nesting import leaves
 from gradwire_engine.ops.loops import Loop
-from gradwire_engine.optimize import distribution_cost
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
@@ -23,14 +22,6 @@ STEPS = st.lists(
     max_size=8,
 )
 ENDS = st.tuples(*[st.integers(0, 99)] * 4)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def always():
-    """Distribute loops, however short they are."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distribution_cost, "_RECORDED", -1e12)
-        yield
 
 
 def program(steps, ends, squash="tanh"):
@@ -145,14 +136,12 @@ def test_only_what_recurs_is_left_in_loops(lines, expected):
     assert bodies(tape) == expected
 
 
-def test_a_loop_is_whole_where_it_is_to_be_exact_or_is_short(monkeypatch):
+def test_a_loop_is_whole_where_it_is_to_be_exact():
     given, text = values(np.random.default_rng(0)), "for i in range(6):\n  w = w * x + u[i]\nsum(w)"
-    distributed, exact = (answered(text, given, exact=exact)[1] for exact in (False, True))
-    monkeypatch.setattr(distribution_cost, "_RECORDED", 15_000.0)
-    short = answered(text, given)[1]
-    (_, backward), *whole = [bodies(tape) for tape in (distributed, exact, short)]
-    assert backward == ["multiply"]
-    assert all(len(backward) > 1 for _, backward in whole)
+    tapes = [answered(text, given, exact=exact)[1] for exact in (False, True)]
+    (_, distributed), (_, whole) = [bodies(tape) for tape in tapes]
+    assert distributed == ["multiply"]
+    assert len(whole) > 1
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "bool", "float32", "complex128"])

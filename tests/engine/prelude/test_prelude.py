@@ -1,6 +1,7 @@
 """The prelude: its files are whole, and a text means there what it means in a program."""
 
 import ast
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ from gradwire_engine.errors import ArgumentError, BadArgument, InternalError, Sh
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.prelude import vocabulary
-from gradwire_engine.prelude.compiler import OPERATORS, TRUE, compiled
+from gradwire_engine.prelude.compiler import OPERATORS, TRUE, Recorders, translated
 from gradwire_engine.prelude.own import OWN_WORDS
+from gradwire_engine.prelude.source import Source
 from gradwire_engine.tape import ArrayType
 
 OWN = [*prelude.sources(prelude.OWN, prelude.own)]
@@ -33,11 +35,17 @@ def written(text: str) -> ast.FunctionDef:
     return definition
 
 
+def recorder(text):
+    """The recorder of ``f`` as the prelude reads it."""
+    code = translated(text, vocabulary.CONSTANTS.keys())
+    return Recorders(code, vocabulary.meaning, vocabulary.CONSTANTS)["f"]
+
+
 def recorded(text, values, **named):
     """The tape of a function's text as the prelude reads it, and its value."""
     b = Builder(Limits())
     inputs = [b.input(ArrayType(v.dtype, v.shape)) for v in values]
-    z = compiled(written(text), vocabulary.meaning, vocabulary.CONSTANTS)(b, *inputs, **named)
+    z = recorder(text)(b, *inputs, **named)
     return interpret(b.tape([z]), values)[z.slot]
 
 
@@ -127,9 +135,35 @@ def test_operators_record_what_they_make_of_literals_that_were_given():
     text = "def f(x, by, *, n: Static = 2):\n    return x * (by + by) * (n + n)"
     b = Builder(Limits())
     x = b.input(ArrayType(X.dtype, X.shape))
-    compiled(written(text), vocabulary.meaning, vocabulary.CONSTANTS)(b, x, 3)
+    recorder(text)(b, x, 3)
     names = [instruction.op.name for instruction in b.instructions]
     assert names == "input constant constant add astype multiply constant multiply".split()
+
+
+def test_inner_functions_see_the_names_around_them():
+    inner = "    def times(z):\n        return z * n\n"
+    text = f"def f(x, y):\n    n = x.ndim\n{inner}    return [g(y) for g in (times, lambda z: -z)]"
+    b = Builder(Limits())
+    inputs = [b.input(ArrayType(v.dtype, v.shape)) for v in (X, Y)]
+    found = recorder(text)(b, *inputs)
+    values = interpret(b.tape(found), [X, Y])
+    np.testing.assert_array_equal([values[z.slot] for z in found], [Y * 2, -Y])
+
+
+def test_a_sequence_with_a_star_gives_arguments():
+    text = "def f(x, y):\n    return where(*[x > y, x, y])"
+    np.testing.assert_array_equal(recorded(text, [X, Y]), np.maximum(X, Y))
+
+
+def test_a_file_is_translated_again_when_it_changes(tmp_path):
+    path = tmp_path / "np-own.gw"
+    for seconds, factor in enumerate((2, 3, 3)):
+        path.write_text(f'def f(x):\n    """``{factor} x``."""\n    return x * {factor}\n')
+        os.utime(path, (seconds, seconds))
+        b = Builder(Limits())
+        (f,) = Source("np", "own", path, {}, prelude.own).public
+        z = f(b, b.input(ArrayType(Y.dtype, Y.shape)))
+        np.testing.assert_array_equal(interpret(b.tape([z]), [Y])[z.slot], Y * factor)
 
 
 def test_what_goes_by_keyword_only_has_its_default():
@@ -147,6 +181,7 @@ def test_nothing_is_decided_by_values(body):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
+        ("def g(x, n=1):\n        return x\n    return g(x)", "no defaults of inner functions"),
         ("while True:\n        pass", "no while"),
         ("for i in range(3):\n        break", "no break"),
         ("for i in range(3):\n        pass\n    else:\n        x = 1", "no else of a loop"),

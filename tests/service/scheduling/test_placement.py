@@ -3,7 +3,7 @@
 import pytest
 from gradwire_engine import Engine
 from gradwire_engine.answer import Query
-from gradwire_engine.gpu import Crossover, GpuDevice
+from gradwire_gpu import Crossover, GpuDevice
 from gradwire_service.scheduling.placement import (
     Cost,
     Device,

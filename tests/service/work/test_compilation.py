@@ -222,7 +222,7 @@ def test_kernels_of_a_gpu_are_compiled_once_for_a_tenant_and_never_postponed(mon
     def refused(_texts):
         raise AssertionError
 
-    monkeypatch.setattr("gradwire_engine.gpu.compile_texts", refused)
+    monkeypatch.setattr("gradwire_gpu.compile_texts", refused)
     assert GpuCompiler(codes)(texts, "alice") == made
     with pytest.raises(AssertionError):
         GpuCompiler(codes)(texts[1:], "bob")

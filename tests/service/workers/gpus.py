@@ -8,7 +8,7 @@ import time
 
 from gradwire_engine.backends.walk.backend import NumpyBackend
 from gradwire_engine.backends.walk.executable import WalkExecutable
-from gradwire_engine.gpu import Crossover, GpuDevice, GpuLost, GpuUnavailable, OutOfGpuMemory
+from gradwire_gpu import Crossover, GpuDevice, GpuLost, GpuUnavailable, OutOfGpuMemory
 from gradwire_service.scheduling.placement import Device
 from gradwire_service.workers.opened_gpu import OpenedGpu
 

@@ -208,10 +208,10 @@ class Finder:
 sys.meta_path.insert(0, Finder)
 from gradwire_service.workers import preloaded, worker
 print(sought)
-import gradwire_engine.gpu
+import gradwire_gpu
 try:
-    gradwire_engine.gpu.gpu_backend()
-except gradwire_engine.gpu.GpuUnavailable:
+    gradwire_gpu.gpu_backend()
+except gradwire_gpu.GpuUnavailable:
     pass
 print("cupy" in sought)
 """

@@ -17,11 +17,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gradwire_engine.answer import Array, Poll
+from gradwire_engine.backends.llvm.chunked_loop import ChunkedLoop
 from gradwire_engine.backends.llvm.compiler import Code
-from gradwire_engine.backends.llvm.lanes import vectorized
-from gradwire_engine.backends.llvm.partial import partials
-from gradwire_engine.backends.llvm.passing import Passing
-from gradwire_engine.backends.llvm.shim import (
+from gradwire_engine.backends.llvm.fastcall import (
     Argument,
     Frame,
     Made,
@@ -30,10 +28,12 @@ from gradwire_engine.backends.llvm.shim import (
     Scratch,
     callable_of,
 )
+from gradwire_engine.backends.llvm.lanes import vectorized
+from gradwire_engine.backends.llvm.partial import partials
 from gradwire_engine.backends.llvm.threads import on_threads
 from gradwire_engine.backends.llvm.writer import LANES, bounds_of
 from gradwire_engine.backends.walk.buffers import POOL, POOLED_BYTES
-from gradwire_engine.kernels.form import FAILED, Buffer, Kernel, Nest, Repeat, dtype_of
+from gradwire_engine.kernels.form import FAILED, Buffer, For, Kernel, Nest, dtype_of
 from gradwire_engine.ops.constants import UnrecordedPath
 from gradwire_engine.tape import Shape
 
@@ -171,7 +171,7 @@ def in_pieces(
     given: Given,
     pieces: Sequence[Piece],
     shapes: Sequence[Shape],
-    passing: Passing | None = None,
+    passing: ChunkedLoop | None = None,
     threads: int = 1,
 ) -> Callable[..., tuple[Any, ...]]:
     """The same of what takes long, given the poll first: nest by nest, on so many threads."""
@@ -208,7 +208,9 @@ class _PieceCall:
     These are shared among threads, if they can be.
     """
 
-    def __init__(self, piece: Piece, given: Given, threads: int, passing: Passing | None) -> None:
+    def __init__(
+        self, piece: Piece, given: Given, threads: int, passing: ChunkedLoop | None
+    ) -> None:
         self._kernel, self._spans, code = piece
         kernel = self._kernel
         self._operands = len(given.orders)
@@ -227,7 +229,7 @@ class _PieceCall:
         if self._least > 1 and len(self._spans) > 1:
             self._shared = None
         first = kernel.nests[0]
-        counted = isinstance(first, Repeat) and first.passes is None
+        counted = isinstance(first, For) and first.passes is None
         self._passing = passing if counted else None
 
     def __call__(self, poll: Poll, arrays: list[Any]) -> None:
@@ -297,7 +299,7 @@ def _passes(kernel: Kernel) -> Sequence[int]:
     match kernel.nests[0]:
         case Nest(lengths=lengths):
             return lengths or (0,)
-        case Repeat(passes=int(length)):
+        case For(passes=int(length)):
             return (length,)
     return (0,)
 

@@ -93,7 +93,7 @@ class ElementPrinter:
             self._levels.append(max([level, *[self._levels[a] for a in args]]))
             self._vector.append(vector or any(self._vector[a] for a in args))
         if along is not None:
-            read = {root.value for root in self._nest.roots}
+            read = {output.value for output in self._nest.outputs}
             for value, node in enumerate(self._nest.nodes):
                 if self._vector[value]:
                     if isinstance(node, Apply):
@@ -366,27 +366,27 @@ class ElementPrinter:
             each = p.let(f"getelementptr {memory}, ptr {at}, i64 {off}")
             p.do(f"store {memory} {x}, ptr {each}")
 
-    def _add(self, root: Add) -> None:
+    def _add(self, output: Add) -> None:
         """Add to what is there, lane after lane where several may go to one place."""
-        p, char, along = self._p, self._nest.nodes[root.value].char, self._along
+        p, char, along = self._p, self._nest.nodes[output.value].char, self._along
         kind, add = TYPES[char], "add" if char in INTEGERS else "fadd"
         if along is None:
-            at = p.let(f"getelementptr {kind}, ptr %b{root.buffer}, i64 {self._place(root.at)}")
-            self._add_at(at, self._values[root.value], kind, add)
+            at = p.let(f"getelementptr {kind}, ptr %b{output.buffer}, i64 {self._place(output.at)}")
+            self._add_at(at, self._values[output.value], kind, add)
             return
-        value, vector = self._wide(root.value), type_of(char, wide=True)
+        value, vector = self._wide(output.value), type_of(char, wide=True)
         if self._mask is not None:  # what was added before: adding -0 changes nothing
             nothing = self._constant(-0.0, char, wide=True)
             truth = type_of("?", wide=True)
             value = p.let(f"select {truth} {self._mask}, {vector} {value}, {vector} {nothing}")
-        if self._step(root.at) == 1 and not self._is_scattered(root.at):
-            at = p.let(f"getelementptr {kind}, ptr %b{root.buffer}, i64 {self._place(root.at)}")
+        if self._step(output.at) == 1 and not self._is_scattered(output.at):
+            at = p.let(f"getelementptr {kind}, ptr %b{output.buffer}, i64 {self._place(output.at)}")
             self._add_at(at, value, vector, add)
             return
-        places = self._places_at(root.at)
+        places = self._places_at(output.at)
         for lane in range(LANES):
             x = p.let(f"extractelement {vector} {value}, i32 {lane}")
-            self._add_at(self._lane_at(root.buffer, places, lane, kind), x, kind, add)
+            self._add_at(self._lane_at(output.buffer, places, lane, kind), x, kind, add)
 
     def _add_at(self, at: str, value: str, kind: str, add: str) -> None:
         p, size = self._p, 4 if "float" in kind else 8

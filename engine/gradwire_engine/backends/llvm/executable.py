@@ -28,7 +28,7 @@ from gradwire_engine.backends.walk.backend import NumpyBackend
 from gradwire_engine.backends.walk.executable import WalkExecutable, replayed
 from gradwire_engine.backends.walk.loops import Loops
 from gradwire_engine.backends.walk.walk import Walk
-from gradwire_engine.kernels.apart import why_alone, why_apart
+from gradwire_engine.kernels.why_not_fused import why_in_none, why_not_in_one
 from gradwire_engine.ops import constants
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.optimize.target import rules
@@ -180,11 +180,11 @@ def _apart(made: Sequence[Instruction], poll: Poll) -> dict[tuple[int, int], str
             if isinstance(other, Item):
                 other = made[made[arg].args[0]].op
             if isinstance(op, NativeKernel) and isinstance(other, NativeKernel):
-                found[slot, arg] = why_apart(op.instructions, other.instructions)
+                found[slot, arg] = why_not_in_one(op.instructions, other.instructions)
             elif isinstance(op, NativeKernel) and not isinstance(other, constants.Source):
-                found[slot, arg] = why_alone(made, arg)
+                found[slot, arg] = why_in_none(made, arg)
             elif isinstance(other, NativeKernel):
-                found[slot, arg] = why_alone(made, slot)
+                found[slot, arg] = why_in_none(made, slot)
     return found
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from gradwire_engine.backends.base import FusedGroup
 from gradwire_engine.backends.llvm.calls import Given, in_pieces, nbytes, whole
+from gradwire_engine.backends.llvm.chunked_loop import ChunkedLoop
 from gradwire_engine.backends.llvm.compiler import Code, Source
-from gradwire_engine.backends.llvm.passing import Passing
 from gradwire_engine.backends.llvm.printer import Printer
 from gradwire_engine.backends.llvm.spans import STEPS_BETWEEN_POLLS, spans_of
 from gradwire_engine.backends.reference.loops import stack_check
@@ -17,6 +17,7 @@ from gradwire_engine.backends.walk.buffers import POOLED_BYTES
 from gradwire_engine.backends.walk.contraction import lowered
 from gradwire_engine.kernels.build import KernelBuilder
 from gradwire_engine.kernels.form import COMPLEX, FLOATS, HALVES, Kernel
+from gradwire_engine.kernels.loop_splitting import split
 from gradwire_engine.kernels.partition import Part
 from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views
@@ -49,7 +50,7 @@ class NativeKernel(FusedGroup):
         large = [s for s in returned if made[s].type.nbytes >= POOLED_BYTES]
         order_of = partial(_order_of, made)
         builder = KernelBuilder(made, views, part.slots, part.results, large, order_of)
-        form = builder.kernel()
+        form = split(builder.kernel())
         given = builder.memory.operands
         self.operands = [operand.slot for operand in given]
         kinds = [tape.instructions[slot].type for slot in self.operands]
@@ -103,7 +104,7 @@ class NativeKernel(FusedGroup):
         else:
             self.function = whole(self.form, codes[0], self._given, self._shapes, self.checked)
 
-    def _counted(self, made: Sequence[Instruction], form: Kernel) -> Passing | None:
+    def _counted(self, made: Sequence[Instruction], form: Kernel) -> ChunkedLoop | None:
         """The count of passes, of a loop that reports how many it made."""
         op, args, _, _ = made[self.slots[0]]
         if not isinstance(op, Loop) or passes_of(made, self.slots[0]) is not None:
@@ -118,7 +119,7 @@ class NativeKernel(FusedGroup):
         ops = [made[slot].op for slot in self.results]
         numbers = [each.index for each in ops if isinstance(each, Item)]
         trips = form.results[numbers.index(op.trip_count)] if op.trip_count in numbers else None
-        return Passing(total, operand, stack_check(op), trips)
+        return ChunkedLoop(total, operand, stack_check(op), trips)
 
 
 class _Piece(NamedTuple):

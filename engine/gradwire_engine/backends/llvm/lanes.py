@@ -33,7 +33,7 @@ def vectorized(nest: Nest) -> int | None:
     within that which is vectorised. Passes that carry values on come one after the other.
     """
     loads = [node.at for node in nest.nodes if isinstance(node, Load)]
-    stores = [root.at for root in nest.roots if isinstance(root, Store | Add)]
+    stores = [output.at for output in nest.outputs if isinstance(output, Store | Add)]
     depends = _loops_of(nest)
 
     def from_data(at: Affine) -> set[int]:
@@ -49,7 +49,7 @@ def vectorized(nest: Nest) -> int | None:
         inside = [node for node, loops in zip(nest.nodes, depends, strict=True) if loop in loops]
         total += sum(map(_work, inside)) * (vectors * LANES - n) / n  # the last vector is not full
         if loop >= nest.kept:
-            total += _ACROSS * sum(map(_is_put_together, nest.roots)) / vectors
+            total += _ACROSS * sum(map(_is_put_together, nest.outputs)) / vectors
         return total, -loop
 
     ordered = max([max(from_data(at), default=0) for at in stores], default=0)
@@ -62,8 +62,8 @@ def _work(node: Node) -> int:
     return _FUNCTION if isinstance(node, Apply) and node.function in NAMES else 1
 
 
-def _is_put_together(root: object) -> bool:
-    return isinstance(root, Reduce) and root.kind not in EVERYWHERE
+def _is_put_together(output: object) -> bool:
+    return isinstance(output, Reduce) and output.kind not in EVERYWHERE
 
 
 def _loops_of(nest: Nest) -> list[frozenset[int]]:

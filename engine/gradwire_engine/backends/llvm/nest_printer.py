@@ -31,9 +31,9 @@ _NEUTRAL = {"sum": 0.0, "finite": 0.0, "max": -inf, "min": inf, "all": 1.0}
 
 
 class Part(NamedTuple):
-    """Of what a root's values are put together in."""
+    """Of what a output's values are put together in."""
 
-    root: int
+    output: int
     #: ``new`` since they were last brought in, all ``before`` that, and what rounding ``lost``.
     of: str = "new"
 
@@ -61,10 +61,10 @@ class NestPrinter(ElementPrinter):
             self._values[value] = self._computed(value)
             if value in self._repeated:
                 self._splats[value] = self._splat(self._values[value], self._nest.nodes[value].char)
-        for number, root in enumerate(nest.roots):
-            if isinstance(root, Reduce) and level == self._begins(root):
-                neutral, parts = self._neutral(root, level), ["new"]
-                if self._rejoined(root) is not None:
+        for number, output in enumerate(nest.outputs):
+            if isinstance(output, Reduce) and level == self._begins(output):
+                neutral, parts = self._neutral(output, level), ["new"]
+                if self._rejoined(output) is not None:
                     parts += ["before", "lost"]
                 self._accumulated.update({Part(number, of): neutral for of in parts})
         if level == self._loops:
@@ -83,7 +83,7 @@ class NestPrinter(ElementPrinter):
         p.do(f"{i} = phi i64 [ {start}, %{before} ], [ %j{number}, %latch{number} ]")
         phis: dict[Part, tuple[int, str]] = {}
         for key in carried:
-            name = f"%{key.of}{number}.{key.root}"
+            name = f"%{key.of}{number}.{key.output}"
             kind, first = self._accumulator_type(key), self._accumulated[key]
             begun = f"{name} = phi {kind} [ {first}, %{before} ]"
             phis[key] = p.reserve(), begun
@@ -119,23 +119,23 @@ class NestPrinter(ElementPrinter):
         self._finish_reductions(level)
         self._places.pop()
 
-    def _begins(self, root: Reduce) -> int:
+    def _begins(self, output: Reduce) -> int:
         """The number of loops around the range of a reduction."""
-        return 0 if root.kind in EVERYWHERE else self._nest.kept
+        return 0 if output.kind in EVERYWHERE else self._nest.kept
 
     def _finish_reductions(self, level: int) -> None:
         """Those that begin within so many loops."""
         for key in [*self._accumulated]:
-            root = self._nest.roots[key.root]
-            assert isinstance(root, Reduce)
-            if level == self._begins(root) and key.of == "new":
-                if self._rejoined(root) is not None:
-                    self._compensate(key.root)
-                    reduced = self._accumulated.pop(Part(key.root, "before"))
-                    del self._accumulated[key], self._accumulated[Part(key.root, "lost")]
+            output = self._nest.outputs[key.output]
+            assert isinstance(output, Reduce)
+            if level == self._begins(output) and key.of == "new":
+                if self._rejoined(output) is not None:
+                    self._compensate(key.output)
+                    reduced = self._accumulated.pop(Part(key.output, "before"))
+                    del self._accumulated[key], self._accumulated[Part(key.output, "lost")]
                 else:
                     reduced = self._accumulated.pop(key)
-                self._finish_reduction(root, reduced, level)
+                self._finish_reduction(output, reduced, level)
 
     def _overlapping(self, i: str, length: int, n: str) -> str:
         """The first element of a vector: the last one ends with the last element."""
@@ -146,49 +146,49 @@ class NestPrinter(ElementPrinter):
         last = p.let(f"sub i64 {n}, {LANES}")
         beyond = p.let(f"icmp sgt i64 {i}, {last}")
         base = p.let(f"select i1 {beyond}, i64 {last}, i64 {i}")
-        added = any(isinstance(root, Reduce | Add) for root in self._nest.roots)
+        added = any(isinstance(output, Reduce | Add) for output in self._nest.outputs)
         if self._in_place or added:
             done = self._splat(p.let(f"sub i64 {i}, {base}"), "l")
             self._mask = p.let(f"icmp sge {type_of('l', wide=True)} {lanes(1)}, {done}")
         return base
 
-    # Roots
+    # Outputs
 
     def _finish_pass(self) -> None:
         """Store, and bring in what is reduced."""
         p = self._p
-        for number, root in enumerate(self._nest.roots):
-            char = self._nest.nodes[root.value].char
+        for number, output in enumerate(self._nest.outputs):
+            char = self._nest.nodes[output.value].char
             wide = self._along is not None
-            if isinstance(root, Add):
-                self._add(root)
+            if isinstance(output, Add):
+                self._add(output)
                 continue
-            value = self._wide(root.value) if wide else self._values[root.value]
-            if isinstance(root, Store):
-                self._store(root.buffer, root.at, value, char)
+            value = self._wide(output.value) if wide else self._values[output.value]
+            if isinstance(output, Store):
+                self._store(output.buffer, output.at, value, char)
                 continue
             kind = type_of(char, wide=wide)
             old = self._accumulated[Part(number)]
-            if root.kind == "finite":
+            if output.kind == "finite":
                 value = p.let(f"fmul {kind} {value}, {self._constant(0.0, char, wide=wide)}")
-            if root.kind in ("sum", "finite"):
+            if output.kind in ("sum", "finite"):
                 new = p.let(f"fadd {kind} {old}, {value}")
-            elif root.kind == "all":
+            elif output.kind == "all":
                 new = p.let(f"and {kind} {old}, {value}")
             else:
-                new = self._extreme(root.kind, old, value, kind)
-            if self._mask is not None and self._counts_twice(root):
+                new = self._extreme(output.kind, old, value, kind)
+            if self._mask is not None and self._counts_twice(output):
                 truth = type_of("?", wide=True)
                 new = p.let(f"select {truth} {self._mask}, {kind} {new}, {kind} {old}")
             self._accumulated[Part(number)] = new
 
-    def _rejoined(self, root: Reduce) -> tuple[int, int] | None:
+    def _rejoined(self, output: Reduce) -> tuple[int, int] | None:
         """In which loop, and after how many passes of it, sums of many terms are looked at.
 
         A sum of so many terms waits for one addition each, but for four if what rounding loses were
         looked at in each.
         """
-        if root.kind != "sum":
+        if output.kind != "sum":
             return None
         terms = 1
         for level in reversed(range(self._nest.kept, self._loops)):
@@ -203,10 +203,10 @@ class NestPrinter(ElementPrinter):
     def _rejoin(self, level: int, number: int, step: int) -> None:
         """The end of a pass: now and then with what is added up since the last time."""
         p, found = self._p, {}
-        for root, each in enumerate(self._nest.roots):
+        for output, each in enumerate(self._nest.outputs):
             place = self._rejoined(each) if isinstance(each, Reduce) else None
             if place is not None and place[0] == level:
-                found[root] = place[1]
+                found[output] = place[1]
         if not found:
             p.do(f"br label %latch{number}")
             p.label(f"latch{number}")
@@ -215,11 +215,11 @@ class NestPrinter(ElementPrinter):
         rest = p.let(f"and i64 %j{number}, {passes * step - 1}")
         is_due = p.let(f"icmp eq i64 {rest}, 0")
         p.do(f"br i1 {is_due}, label %join{number}, label %latch{number}")
-        parts = [Part(root, of) for root in found for of in ("new", "before", "lost")]
+        parts = [Part(output, of) for output in found for of in ("new", "before", "lost")]
         old, before = [self._accumulated[part] for part in parts], p.block
         p.label(f"join{number}")
-        for root in found:
-            self._compensate(root)
+        for output in found:
+            self._compensate(output)
         p.do(f"br label %latch{number}")
         p.label(f"latch{number}")
         for part, was in zip(parts, old, strict=True):
@@ -228,14 +228,16 @@ class NestPrinter(ElementPrinter):
                 f"phi {kind} [ {was}, %{before} ], [ {now}, %join{number} ]"
             )
 
-    def _compensate(self, root: int) -> None:
+    def _compensate(self, output: int) -> None:
         """Add what is new to what was before, and remember what rounding lost.
 
         Source: Kahan, Further Remarks on Reducing Truncation Errors (1965).
         """
-        p, char, wide = self._p, self._char(root), self._along is not None
+        p, char, wide = self._p, self._char(output), self._along is not None
         kind, truth = type_of(char, wide=wide), type_of("?", wide=wide)
-        new, before, lost = (self._accumulated[Part(root, of)] for of in ("new", "before", "lost"))
+        new, before, lost = (
+            self._accumulated[Part(output, of)] for of in ("new", "before", "lost")
+        )
         term = p.let(f"fsub {kind} {new}, {lost}")
         total = p.let(f"fadd {kind} {before}, {term}")
         rest = p.let(f"fsub {kind} {p.let(f'fsub {kind} {total}, {before}')}, {term}")
@@ -244,12 +246,12 @@ class NestPrinter(ElementPrinter):
         nothing = self._constant(0.0, char, wide=wide)
         rest = p.let(f"select {truth} {is_number}, {kind} {rest}, {kind} {nothing}")
         found = {"new": nothing, "before": total, "lost": rest}
-        self._accumulated.update({Part(root, of): value for of, value in found.items()})
+        self._accumulated.update({Part(output, of): value for of, value in found.items()})
 
-    def _counts_twice(self, root: Reduce) -> bool:
+    def _counts_twice(self, output: Reduce) -> bool:
         """True if what vectors compute again would be added up again."""
         assert self._along is not None
-        return root.kind == "finite" or (root.kind == "sum" and self._along >= self._nest.kept)
+        return output.kind == "finite" or (output.kind == "sum" and self._along >= self._nest.kept)
 
     def _extreme(self, kind: str, old: str, value: str, of: str) -> str:
         """The larger or smaller of two, NaN if one is."""
@@ -260,50 +262,50 @@ class NestPrinter(ElementPrinter):
         either = p.let(f"or {truth} {wins}, {is_nan}")
         return p.let(f"select {truth} {either}, {of} {value}, {of} {old}")
 
-    def _char(self, root: int) -> str:
-        return self._nest.nodes[self._nest.roots[root].value].char
+    def _char(self, output: int) -> str:
+        return self._nest.nodes[self._nest.outputs[output].value].char
 
     def _accumulator_type(self, part: Part) -> str:
-        return type_of(self._char(part.root), wide=self._along is not None)
+        return type_of(self._char(part.output), wide=self._along is not None)
 
-    def _neutral(self, root: Reduce, level: int) -> str:
-        char = self._nest.nodes[root.value].char
-        return self._constant(_NEUTRAL[root.kind], char, wide=self._along is not None)
+    def _neutral(self, output: Reduce, level: int) -> str:
+        char = self._nest.nodes[output.value].char
+        return self._constant(_NEUTRAL[output.kind], char, wide=self._along is not None)
 
-    def _finish_reduction(self, root: Reduce, value: str, level: int) -> None:
+    def _finish_reduction(self, output: Reduce, value: str, level: int) -> None:
         """Store what was reduced, together with what passes before ``begin`` gave."""
-        p, char = self._p, self._nest.nodes[root.value].char
+        p, char = self._p, self._nest.nodes[output.value].char
         if self._along is not None and self._along >= level:
-            value = self._across(root.kind, value, char)
-        if root.kind == "finite":
-            old = p.let(f"load double, ptr %b{root.buffer}")
+            value = self._across(output.kind, value, char)
+        if output.kind == "finite":
+            old = p.let(f"load double, ptr %b{output.buffer}")
             if char == "f":
                 value = p.let(f"fpext float {value} to double")
             value = p.let(f"fadd double {old}, {value}")
-            p.do(f"store double {value}, ptr %b{root.buffer}")
+            p.do(f"store double {value}, ptr %b{output.buffer}")
             return
-        if root.kind == "all":
+        if output.kind == "all":
             fails = p.let(f"zext i1 {p.let(f'xor i1 {value}, true')} to i8")
-            old = p.let(f"load i8, ptr %b{root.buffer}")
-            p.do(f"store i8 {p.let(f'or i8 {old}, {fails}')}, ptr %b{root.buffer}")
+            old = p.let(f"load i8, ptr %b{output.buffer}")
+            p.do(f"store i8 {p.let(f'or i8 {old}, {fails}')}, ptr %b{output.buffer}")
             return
         if level < self._bounded:
-            value = self._with_passes_before(root, value, level, char)
-        self._store(root.buffer, root.at, value, char)
+            value = self._with_passes_before(output, value, level, char)
+        self._store(output.buffer, output.at, value, char)
 
-    def _with_passes_before(self, root: Reduce, value: str, level: int, char: str) -> str:
+    def _with_passes_before(self, output: Reduce, value: str, level: int, char: str) -> str:
         """With what earlier calls stored, unless this is the first for these elements."""
         p = self._p
-        wide = self._along is not None and self._along < level and bool(self._step(root.at))
+        wide = self._along is not None and self._along < level and bool(self._step(output.at))
         kind = type_of(char, wide=wide)
         first = "true"
         for each in range(level, self._bounded):
             begins = p.let(f"icmp eq i64 {_bounds(each)[0]}, 0")
             first = p.let(f"and i1 {first}, {begins}")
-        stored = self._load(Load(root.buffer, root.at, None, char), wide=wide)
-        neutral = self._constant(_NEUTRAL[root.kind], char, wide=wide)
+        stored = self._load(Load(output.buffer, output.at, None, char), wide=wide)
+        neutral = self._constant(_NEUTRAL[output.kind], char, wide=wide)
         old = p.let(f"select i1 {first}, {kind} {neutral}, {kind} {stored}")
-        both = self._combined(root.kind, old, value, kind)
+        both = self._combined(output.kind, old, value, kind)
         if wide and self._mask is not None:  # lanes that the vector before has brought in
             truth = type_of("?", wide=True)
             both = p.let(f"select {truth} {self._mask}, {kind} {both}, {kind} {stored}")

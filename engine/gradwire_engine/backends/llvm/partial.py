@@ -55,11 +55,11 @@ def partials(kernel: Kernel) -> list[Partial] | None:
         return None
     kinds: dict[int, dict[int, str]] = {}
     stored: set[int] = set()
-    for root in nest.roots:
-        if isinstance(root, Reduce) and (root.kind in EVERYWHERE or not nest.kept):
-            kinds.setdefault(root.buffer, {})[root.at.offset] = root.kind
-        elif isinstance(root, Store | Reduce):
-            stored.add(root.buffer)
+    for output in nest.outputs:
+        if isinstance(output, Reduce) and (output.kind in EVERYWHERE or not nest.kept):
+            kinds.setdefault(output.buffer, {})[output.at.offset] = output.kind
+        elif isinstance(output, Store | Reduce):
+            stored.add(output.buffer)
         else:
             return None
     if stored & ({node.buffer for node in nest.nodes if isinstance(node, Load)} | kinds.keys()):

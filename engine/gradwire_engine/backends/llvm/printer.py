@@ -22,11 +22,11 @@ from gradwire_engine.kernels.form import (
     ENDED,
     FAILED,
     LEAST_ARGUMENT,
-    Choice,
+    Break,
+    For,
+    If,
     Kernel,
-    Leave,
     Nest,
-    Repeat,
     Step,
     real_char,
 )
@@ -90,17 +90,17 @@ class Printer:
     def _print(self, steps: Sequence[Step], around: _Around) -> None:
         for step in steps:
             match step:
-                case Repeat():
+                case For():
                     self._repeat(step, around)
-                case Choice():
+                case If():
                     self._choose(step, around)
-                case Leave():
+                case Break():
                     self._leave(step, around)
                 case Nest():
                     along = vectorized(step)
                     NestPrinter(self._writer, step, around.numbers, along=along).print()
 
-    def _repeat(self, repeat: Repeat, around: _Around) -> None:
+    def _repeat(self, repeat: For, around: _Around) -> None:
         """Write the passes, of which there is one at least."""
         p = self._writer
         bounded = p.ranged and not around.numbers
@@ -121,7 +121,7 @@ class Printer:
         p.do(f"br i1 {more}, label %again{number}, label %done{number}")
         p.label(f"done{number}")
 
-    def _choose(self, choice: Choice, around: _Around) -> None:
+    def _choose(self, choice: If, around: _Around) -> None:
         """Write both ways."""
         p = self._writer
         number = p.new()
@@ -134,7 +134,7 @@ class Printer:
             p.do(f"br label %both{number}")
         p.label(f"both{number}")
 
-    def _leave(self, leave: Leave, around: _Around) -> None:
+    def _leave(self, leave: Break, around: _Around) -> None:
         """Write the end of all passes."""
         p, status = self._writer, around.status
         passes = p.let(f"add i64 {around.turn}, {int(leave.counted)}")

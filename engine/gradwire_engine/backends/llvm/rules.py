@@ -9,7 +9,7 @@ from functools import reduce
 from gradwire_engine.backends.walk.rules import RULES as FOR_NUMPY
 from gradwire_engine.kernels.form import FLOATS
 from gradwire_engine.kernels.matrices import is_small
-from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
+from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.arrays.rearranging import Flip
@@ -26,12 +26,9 @@ from gradwire_engine.ops.pointwise.comparison import NotEqual
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.reductions.normalized import Shift
 from gradwire_engine.ops.reductions.reductions import Max, Sum
-from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
 from gradwire_engine.ops.signals.convolution import Convolve, ConvolveWithin
-from gradwire_engine.optimize.expressions import Expression, Rule, Settled, ValueTable, constant
+from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant, united
 
-#: Operations that kernels compute sooner than what rules for NumPy make of them.
-_OWN = Sum, LinearRecurrence
 #: Most columns of a matrix that kernels add up one by one.
 _MOST_COLUMNS = 16
 #: Most views that are looked through for them.
@@ -152,13 +149,6 @@ def _at(index: int, vector: int) -> Expression:
     return GetItem((index,)), [vector]
 
 
-def _planned(op: Op, args: Sequence[int], values: ValueTable) -> Expression | Settled | None:
-    """Plans of rows that kernels do not add themselves."""
-    x, *indices = args
-    own = values.dtype(x).char in FLOATS and all(values.dtype(i).char == "l" for i in indices)
-    return None if own else FOR_NUMPY[ScatterAdd](op, args, values)
-
-
 def _log_determinant(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """One of two results: kernels compute operations of one."""
     assert isinstance(op, Item)
@@ -168,13 +158,15 @@ def _log_determinant(op: Op, args: Sequence[int], values: ValueTable) -> Express
     return (LogAbsDet(), matrices) if is_small(values.code[matrices[0]].type) else None
 
 
-RULES: Mapping[type[Op], Rule] = {
-    **{op: rule for op, rule in FOR_NUMPY.items() if op not in _OWN},
-    Shift: _shift,
-    ScatterAdd: _planned,
-    Contract: _by_columns,
-    Sum: _added,
-    Convolve: _convolved,
-    ConvolveWithin: _convolved_within,
-    Item: _log_determinant,
-}
+#: The rows of the benchmarks that show each rule follow it.
+RULES: Mapping[type[Op], Rule] = united(
+    FOR_NUMPY,
+    {
+        Shift: _shift,  # mixture: component by component
+        Contract: _by_columns,  # autoregression: windows
+        Sum: _added,  # polynomial: sum of powers
+        Convolve: _convolved,  # heat equation: convolution
+        ConvolveWithin: _convolved_within,  # heat equation: convolution
+        Item: _log_determinant,  # small matrices: decision 70
+    },
+)

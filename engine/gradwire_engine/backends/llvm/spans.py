@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradwire_engine.backends.llvm.lanes import vectorized
 from gradwire_engine.backends.llvm.writer import LANES
-from gradwire_engine.kernels.form import Kernel, Nest, Repeat
+from gradwire_engine.kernels.form import For, Kernel, Nest
 
 #: Nodes that are computed in about half a millisecond, after which one looks at the deadline.
 STEPS_BETWEEN_POLLS = 1 << 21
@@ -17,7 +17,7 @@ def spans_of(kernel: Kernel) -> list[int]:
     order stays in order.
     """
     nest, *more = kernel.nests
-    if isinstance(nest, Repeat) and not more:
+    if isinstance(nest, For) and not more:
         return [max(STEPS_BETWEEN_POLLS // max(nest.pass_steps, 1), 1)]
     spans: list[int] = []
     if not isinstance(nest, Nest) or more:

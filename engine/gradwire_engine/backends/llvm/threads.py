@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from typing import Any
 
-from gradwire_engine.backends.quiet import quiet
+from gradwire_engine.backends.errstate import errstate
 
 
 def on_threads(rows: int, block: int, threads: int, part: Callable[[int, int], Any]) -> list[Any]:
     """The results of ``part`` for all rows, in order: on each thread whole blocks of them."""
 
     def elsewhere(first: int, last: int) -> Any:
-        return quiet.run(part, first, last)
+        return errstate.run(part, first, last)
 
     each = -(-rows // block // threads) * block
     mine, *others = [(first, min(first + each, rows)) for first in range(0, rows, each)]

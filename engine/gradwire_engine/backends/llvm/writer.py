@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from gradwire_engine.backends.llvm.functions import forms
-from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel, Nest, Repeat, Step
+from gradwire_engine.kernels.form import LEAST_ARGUMENT, For, Kernel, Nest, Step
 
 #: Of the integers that are arguments the first are where the outermost loop begins and ends, how
 #: many passes it makes in all, and where each further loop begins and ends that is ``bounded``.
@@ -57,7 +57,7 @@ def _is_ranged(step: Step) -> bool:
     """True if some passes of the outermost loop can be made, and others later."""
     if isinstance(step, Nest):
         return bool(step.lengths) and (step.kept > 0 or not step.carries)
-    return isinstance(step, Repeat)
+    return isinstance(step, For)
 
 
 def bounds_of(bounded: int) -> int:

@@ -15,8 +15,8 @@ from gradwire_engine.backends.base import (
     evaluated,
     noted_place,
 )
+from gradwire_engine.backends.errstate import errstate
 from gradwire_engine.backends.plan import plan
-from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.backends.reference import loops
 from gradwire_engine.backends.reference.failures import explained
 from gradwire_engine.backends.reference.namespace import NUMPY
@@ -26,7 +26,7 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Assigned, Copy, GuardFailed, Item, StopGradient
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.rules import ByFormula
-from gradwire_engine.optimize.costs import Costs, LoopCosts
+from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.target import rules
 from gradwire_engine.tape import Instruction, Tape
 
@@ -49,18 +49,6 @@ COSTS = Costs(
     taken=0.5,
     most_single=1 << 20,
     few=1024,
-    loops=LoopCosts(
-        iteration=60.0,
-        number_moved=80.0,
-        array_moved=70.0,
-        number=40.0,
-        call=220.0,
-        other_call=800.0,
-        element=0.5,
-        in_matrix=0.1,
-        far_element=0.5,
-        near_bytes=1 << 18,
-    ),
     recomputed_bytes=1 << 21,
 )
 #: These give the very array, in the same layout: that of operands decides in which order NumPy adds
@@ -138,7 +126,7 @@ class ReferenceExecutable(Executable):
         """Evaluate all instructions."""
         given = [x if isinstance(x, list) or x.ndim else x[()] for x in inputs]
         try:
-            outputs = quiet.run(self._outputs, given, poll)
+            outputs = errstate.run(self._outputs, given, poll)
         except GuardFailed as failed:
             return Replayed((), guard=type(failed))
         return Replayed(outputs, outputs)

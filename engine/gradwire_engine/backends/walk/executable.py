@@ -7,8 +7,8 @@ from typing import Any
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Executable, Line, Listing, Replayed, noted_place
+from gradwire_engine.backends.errstate import errstate
 from gradwire_engine.backends.plan import Plan, plan
-from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.backends.walk.loops import Loops
 from gradwire_engine.backends.walk.walk import Walk
 from gradwire_engine.gc_pause import gc_paused
@@ -100,7 +100,7 @@ class WalkExecutable(Executable):
 def replayed(walk: Walk, inputs: Sequence[Any], poll: Poll) -> Replayed:
     """The outputs of a walk."""
     try:
-        outputs, unsure = quiet.run(walk.replay, inputs, poll)
+        outputs, unsure = errstate.run(walk.replay, inputs, poll)
     except GuardFailed as failed:
         return Replayed((), guard=type(failed))
     found: Replayed = _new_tuple(Replayed, (outputs, unsure, None))

@@ -1,35 +1,22 @@
-"""TensorFlow's elementwise functions that mean something else, and clipping by norms."""
+"""Functions of TensorFlow that need dicts, bounds of dtypes or any number of operands."""
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.axes import integers
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.promotion import dtype_of, finfo, inexact_promoted
+from gradwire_engine.ops.promotion import dtype_of, finfo
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
     from gradwire_engine.tape import DType
-
-
-@TF.macro("math.polygamma")
-def polygamma(b: Builder, a: Any, x: Any) -> Any:
-    """Derivative of order ``a``, whole numbers, of digamma: ``z = (-1)^(a+1) a! ζ(a + 1, x)``.
-
-    Convention: the order has no derivative.  Source: DLMF 5.15.1, 25.11.12.
-    """
-    if isinstance(a, int | float) and float(a).is_integer():
-        return recorded("polygamma")(b, int(a), x)
-    n, x = b.promote(recorded("stop_gradient")(b, a), x, rule=inexact_promoted)
-    first, odd = n.equals(0), recorded("equal")(b, recorded("remainder")(b, n, 2), 1)
-    order = recorded("where")(b, first, 1, n)
-    size = recorded("gamma")(b, order + 1) * recorded("zeta")(b, order + 1, x)
-    signed = recorded("where")(b, odd, size, -size)
-    return recorded("where")(b, first, recorded("digamma")(b, x), signed)
 
 
 def _limits(dtype: DType) -> tuple[Any, Any]:
@@ -50,3 +37,33 @@ def saturate_cast(b: Builder, value: Any, dtype: Static) -> Any:
         most = np.nextafter(most, x.dtype.type(0))
     held = recorded("clip")(b, x, least.item(), most.item())
     return recorded("astype")(b, held, target)
+
+
+@TF.macro("einsum linalg.einsum")
+def einsum(b: Builder, equation: Static, *inputs: Any, optimize: Any = None) -> Any:
+    """Sum of products by Einstein's convention; the order of products is always optimised."""
+    return recorded("einsum")(b, equation, *inputs)
+
+
+@TF.macro("dynamic_stitch")
+def dynamic_stitch(b: Builder, indices: Static, data: Any) -> Any:
+    """The rows of all ``data`` put at their ``indices``; of rows at one place the last stays.
+
+    The indices are taken as known while recording.
+    """
+    if not isinstance(indices, list | tuple) or not isinstance(data, list | tuple):
+        raise BadArgument("dynamic_stitch takes two lists, one of indices and one of arrays")
+    parts = [b.array(part) for part in data]
+    places = [integers(index, "indices") for index in indices]
+    if not places or len(places) != len(parts):
+        raise BadArgument("dynamic_stitch needs as many lists of indices as arrays")
+    rest = parts[0].shape[isinstance(indices[0], list | tuple) :]
+    rows = [
+        recorded("reshape")(b, part, (len(place), *rest))
+        for place, part in zip(places, parts, strict=True)
+    ]
+    last = {place: row for row, place in enumerate(chain.from_iterable(places))}
+    if sorted(last) != [*range(len(last))]:
+        raise BadArgument("dynamic_stitch needs a row for each place up to the last")
+    order = [last[place] for place in range(len(last))]
+    return recorded("take")(b, recorded("concatenate")(b, rows), b.constant(order), 0)

@@ -6,15 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.tensorflow.gathering import from_start
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.arrays.shape import reshape
-from gradwire_engine.ops.arrays.slicing import picked, sliced
-from gradwire_engine.ops.axes import flag, integer, lengths
+from gradwire_engine.ops.axes import flag, lengths
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.images.interpolation import SPLINES, inside, sampled
 from gradwire_engine.ops.images.resampling import (
     KERNELS,
     area_weights,
@@ -23,8 +18,6 @@ from gradwire_engine.ops.images.resampling import (
     kernel_weights,
     weighed,
 )
-from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.promotion import inexact_promoted
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -133,113 +126,3 @@ def _resized(
     if method == "area":
         return weighed(x, axis, count, lambda i, n: area_weights(i.astype(np.float32), count, n))
     return weighed(x, axis, count, weights)
-
-
-@TF.macro("image.crop_and_resize")
-def crop_and_resize(
-    b: Builder,
-    image: Any,
-    boxes: Any,
-    box_indices: Any,
-    crop_size: Static,
-    method: Static = "bilinear",
-    extrapolation_value: Any = 0.0,
-) -> Any:
-    """Parts of images (n, h, w, channels), of ``crop_size``, the images by ``box_indices``.
-
-    Rows of ``boxes`` are y and x of a part's first pixel, then of its last, from 0 to 1 between the
-    image's own; of a single pixel, the middle.
-    """
-    x, corners, fill = b.promote(image, boxes, extrapolation_value, rule=inexact_promoted)
-    which, size = from_start(b, b.array(box_indices), x), lengths(crop_size, "crop_size")
-    if x.ndim != 4 or corners.type.shape != (*which.type.shape, 4) or len(size) != 2:
-        hint = "images (n, h, w, channels), boxes (m, 4), box_indices (m,), crop_size (h, w)"
-        raise ShapeMismatch(f"crop_and_resize got {x.type}, {corners.type}, {size}", hint=hint)
-    if method not in ("bilinear", "nearest"):
-        raise BadArgument("crop_and_resize knows the methods bilinear and nearest")
-    first, second, third, fourth = (picked(corners, 1, index) for index in range(4))
-    count = which.type.size
-    positions = [
-        reshape(_stretch(start, stop, n, length), (count, *place))
-        for start, stop, n, length, place in (
-            (first, third, size[0], x.type.shape[1], (size[0], 1)),
-            (second, fourth, size[1], x.type.shape[2], (1, size[1])),
-        )
-    ]
-    within = inside(x, positions, 1)
-    numbers = reshape(which, (count, 1, 1))
-    if method == "nearest":  # of two the one further on
-        positions = [recorded("floor")(b, position + 0.5) for position in positions]
-    z = sampled(x, positions, SPLINES[method == "bilinear"], "nearest", leading=[numbers])
-    return Where()(reshape(within, (*within.type.shape, 1)), z, fill)
-
-
-def _stretch(start: Var, stop: Var, count: int, length: int) -> Var:
-    """``count`` indices from ``start`` to ``stop``, which are 1 at the last of ``length``."""
-    b = start.builder
-    if count == 1:
-        return reshape((start + stop) * (0.5 * (length - 1)), (*start.type.shape, 1))
-    step, numbers = (stop - start) * (length - 1) / (count - 1), b.numbers(count)
-    first, step = (reshape(each, (*start.type.shape, 1)) for each in (start * (length - 1), step))
-    return first + step * b.cast(numbers, start.dtype)
-
-
-@TF.macro("image.per_image_standardization")
-def per_image_standardization(b: Builder, image: Any) -> Any:
-    """Each image with mean 0 and variance 1; its deviation counts as ``1 / sqrt(n)`` at least."""
-    x = b.inexact(_image(b, image, "per_image_standardization"))
-    count = x.type.size // max(1, x.type.shape[0] if x.ndim == 4 else 1)
-    mean, spread = (recorded(name)(b, x, (-3, -2, -1), keepdims=True) for name in ("mean", "std"))
-    least = recorded("maximum")(b, spread, max(count, 1) ** -0.5)
-    return recorded("divide")(b, recorded("subtract")(b, x, mean), least)
-
-
-@TF.macro("image.crop_to_bounding_box")
-def crop_to_bounding_box(
-    b: Builder,
-    image: Any,
-    offset_height: Static,
-    offset_width: Static,
-    target_height: Static,
-    target_width: Static,
-) -> Any:
-    """The part of ``target_height`` by ``target_width`` below and right of the offset."""
-    x = _image(b, image, "crop_to_bounding_box")
-    spans = ((-3, offset_height, target_height), (-2, offset_width, target_width))
-    for axis, offset, length in spans:
-        start, count = integer(offset, "the offset"), integer(length, "the target")
-        if start < 0 or count < 1 or start + count > x.type.shape[axis]:
-            raise BadArgument(f"{count} pixels from {start} are not in {x.type}")
-        x = sliced(x, x.ndim + axis, start, start + count)
-    return x
-
-
-@TF.macro("image.central_crop")
-def central_crop(b: Builder, image: Any, central_fraction: Static) -> Any:
-    """The middle of an image, ``central_fraction`` of its height and width."""
-    x, share = _image(b, image, "central_crop"), central_fraction
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
-        raise BadArgument("central_crop needs a fraction above 0, and at most 1")
-    for axis in (x.ndim - 3, x.ndim - 2):
-        length = x.type.shape[axis]
-        start = int((length - length * share) / 2)
-        x = sliced(x, axis, start, length - start)
-    return x
-
-
-@TF.macro("image.pad_to_bounding_box")
-def pad_to_bounding_box(
-    b: Builder,
-    image: Any,
-    offset_height: Static,
-    offset_width: Static,
-    target_height: Static,
-    target_width: Static,
-) -> Any:
-    """The image below and right of the offset in zeros, ``target_height`` by ``target_width``."""
-    x = _image(b, image, "pad_to_bounding_box")
-    height, width = x.type.shape[-3:-1]
-    above, left = integer(offset_height, "the offset"), integer(offset_width, "the offset")
-    below = integer(target_height, "the target") - above - height
-    right = integer(target_width, "the target") - left - width
-    return recorded("pad")(b, x, [(0, 0)] * (x.ndim - 3) + [(above, below), (left, right), (0, 0)])

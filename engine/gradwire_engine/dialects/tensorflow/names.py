@@ -127,3 +127,25 @@ _entry("signal.ifftshift", "fft.ifftshift", "x axes=None")
 _entry("tensor_scatter_nd_add tensor_scatter_nd_sub", "", "tensor indices updates")
 _entry("tensor_scatter_nd_max tensor_scatter_nd_min", "", "tensor indices updates")
 _entry("tensor_scatter_nd_update", "", "tensor indices updates")
+
+for _kind in ("fft", "ifft", "rfft", "irfft"):
+    _lengths = "fft_length:s=None axes=None norm=None"
+    _entry(f"signal.{_kind}nd", f"fft.{_kind}n", f"input_tensor {_lengths}")
+    _entry(f"{_kind}nd", f"fft.{_kind}n", "input fft_length:s axes")
+
+# Random numbers: the library's distributions, but not its numbers.
+_entry("random.split random.experimental.stateless_split", "random.split", "seed:key num=2")
+_entry("random.fold_in random.experimental.stateless_fold_in", "random.fold_in", "seed:key data")
+_entry(
+    "random.stateless_normal",
+    "random.normal",
+    "shape seed:key mean:loc=0.0 stddev:scale=1.0 dtype=None",
+)
+_entry("random.stateless_poisson", "random.poisson", "shape seed:key lam dtype='int32'")
+_entry(
+    "random.stateless_binomial",
+    "random.binomial",
+    "shape seed:key counts:n probs:p output_dtype:dtype='int32'",
+)
+_entry("random.experimental.stateless_shuffle", "random.permutation", "value:x seed:key")
+_entry("nn.experimental.stateless_dropout", "random.dropout", "x rate seed:key noise_shape=None")

@@ -70,7 +70,7 @@ class Sort(Ordering):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is ``z_bar`` moved back to where its elements came from."""
         order = ArgSort(self.axis)(operands[0])
-        return (Permute(self.axis)(z_bar, ArgSort(self.axis)(order)),)
+        return (Permute(self.axis, inverse=True)(z_bar, order),)
 
 
 @register("argsort")
@@ -105,10 +105,11 @@ class ArgSort(Ordering):
 class Permute(Op):
     """Elements of ``x`` in the order that ``order`` gives for each row along ``axis``.
 
-    Each row of ``order`` is a permutation.
+    Each row of ``order`` is a permutation; the ``inverse`` puts each element where it is from.
     """
 
     axis: int
+    inverse: bool = False
     rounds = False
     linear = True
     batch = along_axes
@@ -118,12 +119,20 @@ class Permute(Op):
         return types[0]
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Gather."""
-        return xp.take_along_axis(*operands, axis=self.axis)
+        """Gather, or scatter."""
+        x, order = operands
+        if not self.inverse:
+            return x[order] if x.ndim == 1 else xp.take_along_axis(x, order, self.axis)
+        z = xp.empty_like(x)
+        if x.ndim == 1:
+            z[order] = x
+        else:
+            xp.put_along_axis(z, order, x, self.axis)
+        return z
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is ``z_bar`` in the inverse order."""
-        return self(z_bar, ArgSort(self.axis)(operands[1])), None
+        return Permute(self.axis, not self.inverse)(z_bar, operands[1]), None
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """No arithmetic."""

@@ -3,145 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.errors import ShapeMismatch
 from gradwire_engine.ops.arrays.rearranging import Flip
-from gradwire_engine.ops.arrays.shape import reshape, swap_last
-from gradwire_engine.ops.arrays.slicing import Slice
-from gradwire_engine.ops.arrays.windows import (
-    OverlapAdd,
-    Windows,
-    bordered,
-    borders,
-    per_axis,
-    span,
-)
-from gradwire_engine.ops.axes import integer
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.elementwise import broadcast_shapes, conj
-from gradwire_engine.ops.linalg.products import times
-from gradwire_engine.tape import ArrayType, Shape, Type
+from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
-
-
-@macro("conv")
-def conv(
-    b: Builder,
-    x: Any,
-    w: Any,
-    stride: Static = 1,
-    padding: Static = 0,
-    dilation: Static = 1,
-    groups: Static = 1,
-    input_dilation: Static = 1,
-) -> Any:
-    """Layer of filters: ``z[..., f, o] = sum x[..., c, i] w[f, c, k]`` over ``c`` and ``k``.
-
-    ``i = stride o + dilation k - padding``.  Shapes: ``x`` ends in channels and as many lengths as
-    ``w`` has after its two axes, filters and channels; with ``groups`` a filter sees only the
-    channels of its group.  ``padding`` is a number, one for each axis, a pair (before, after) for
-    each, ``same`` or ``valid``; ``input_dilation`` puts zeros between elements.  Source: Dumoulin
-    and Visin, A guide to convolution arithmetic for deep learning (2016).
-    """
-    x, w = b.promote(x, w)
-    n = _lengths(x, w, "conv")
-    filters, channels, *rest = w.type.shape
-    sizes, count = tuple(rest), _groups(groups, filters)
-    if x.type.shape[-n - 1] != channels * count:
-        raise ShapeMismatch(
-            f"conv needs {channels * count} channels, {channels} in each of {count} groups, "
-            f"before the last {n} axes, got shape {x.type.shape}"
-        )
-    strides, dilations = per_axis(stride, n, "stride"), per_axis(dilation, n, "dilation")
-    x = _spaced(x, per_axis(input_dilation, n, "input_dilation"))
-    pairs = borders(padding, x.type.shape[-n:], sizes, strides, dilations)
-    columns = Windows(sizes, strides, dilations)(bordered(x, pairs))
-    *batch, _ = x.type.shape[:-n]
-    counts = columns.type.shape[-n:]
-    inner = channels * math.prod(sizes)
-    rows = reshape(w, (count, filters // count, inner))
-    z = times(rows, reshape(columns, (*batch, count, inner, math.prod(counts))))
-    return reshape(z, (*batch, filters, *counts))
-
-
-@macro("conv_transpose")
-def conv_transpose(
-    b: Builder,
-    x: Any,
-    w: Any,
-    stride: Static = 1,
-    padding: Static = 0,
-    output_padding: Static = 0,
-    dilation: Static = 1,
-    groups: Static = 1,
-) -> Any:
-    """The transpose of ``conv`` with the same filters, stride, padding, dilation and groups.
-
-    ``z[..., c, i] = sum x[..., f, o] w[f, c, k]`` with ``i = stride o + dilation k - padding``.
-    Shapes: ``w`` has the channels of ``x`` first; lengths are ``stride (n - 1) + dilation (k - 1)
-    + 1``, less the padding, and ``output_padding`` zeros at the end.  Padding ``same`` gives
-    ``stride n``.
-    """
-    x, w = b.promote(x, w)
-    n = _lengths(x, w, "conv_transpose")
-    filters, channels, *rest = w.type.shape
-    sizes, count = tuple(rest), _groups(groups, filters)
-    *batch, given = x.type.shape[:-n]
-    counts = x.type.shape[-n:]
-    if given != filters or not all(counts):
-        raise ShapeMismatch(
-            f"conv_transpose needs {filters} channels before the last {n} axes, none empty, "
-            f"got shape {x.type.shape}"
-        )
-    strides, dilations = per_axis(stride, n, "stride"), per_axis(dilation, n, "dilation")
-    more = per_axis(output_padding, n, "output_padding", 0)
-    axes = zip(counts, strides, map(span, sizes, dilations), strict=True)
-    grown = tuple([step * (m - 1) + over for m, step, over in axes])
-    whole = tuple([m * step for m, step in zip(counts, strides, strict=True)])
-    pairs = borders(padding, whole, sizes, strides, dilations)
-    if isinstance(padding, str) and padding.lower() == "same":
-        ends = zip(pairs, grown, whole, strict=True)
-        pairs = [(before, length - before - kept) for (before, _), length, kept in ends]
-    rows = reshape(w, (count, filters // count, channels * math.prod(sizes)))
-    columns = reshape(x, (*batch, count, filters // count, math.prod(counts)))
-    z = reshape(times(swap_last(rows), columns), (*batch, count * channels, *sizes, *counts))
-    cut = [(-before, extra - end) for (before, end), extra in zip(pairs, more, strict=True)]
-    return bordered(OverlapAdd(grown, strides, dilations)(z), cut)
-
-
-def _lengths(x: Var, w: Var, op: str) -> int:
-    """The number of axes of lengths that the filters ``w`` and the layer's input ``x`` end in."""
-    n = w.ndim - 2
-    if n < 1 or x.ndim <= n:
-        raise ShapeMismatch(
-            f"{op} needs arrays of (..., channels, *lengths) and (filters, channels, *sizes), "
-            f"got {x.type} and {w.type}"
-        )
-    return n
-
-
-def _groups(groups: Any, filters: int) -> int:
-    count = integer(groups, "groups")
-    if count < 1 or filters % count:
-        raise ShapeMismatch(f"{filters} filters do not make {count} equal groups")
-    return count
-
-
-def _spaced(x: Var, steps: Shape) -> Var:
-    """``x`` with ``step - 1`` zeros between the elements along each of its last axes."""
-    n = len(steps)
-    shape = x.type.shape
-    if all(step == 1 for step in steps) or not all(shape[-n:]):
-        return x
-    ones = (1,) * n
-    grown = tuple(map(span, shape[-n:], steps))
-    return OverlapAdd(grown, steps, ones)(reshape(x, (*shape[:-n], *ones, *shape[-n:])))
+    from gradwire_engine.ops.builder import Var
 
 
 @register("full_convolution", public=False)
@@ -252,52 +125,3 @@ class ConvolveWithin(Op):
 def reversed_conj(y: Var, ndim: int) -> Var:
     """Conjugate of ``y`` backwards along its last axes: convolving with it correlates."""
     return Flip(tuple(range(y.ndim - ndim, y.ndim)))(conj(y))
-
-
-def block(z: Var, bounds: Sequence[tuple[int, int]]) -> Var:
-    """The part of ``z`` with the given starts and lengths along its last axes."""
-    shape = z.type.shape[: -len(bounds)]
-    starts = (*[0] * len(shape), *[start for start, _ in bounds])
-    return Slice(starts, (*shape, *[start + length for start, length in bounds]))(z)
-
-
-def part(z: Var, x: Shape, y: Shape, mode: Any, middle: Sequence[tuple[int, int]]) -> Var:
-    """The part that ``mode`` keeps of the full convolution of shapes ``x`` and ``y``."""
-    if mode == "full":
-        return z
-    if mode == "same":
-        return block(z, middle)
-    if mode != "valid":
-        raise BadArgument("the mode is 'full', 'same' or 'valid'")
-    return block(z, [(min(n, m) - 1, abs(n - m) + 1) for n, m in zip(x, y, strict=True)])
-
-
-def _vectors(b: Builder, a: Any, v: Any) -> list[Var]:
-    vectors = b.promote(a, v)
-    if any(x.ndim != 1 for x in vectors):
-        listed = " and ".join(str(x.type) for x in vectors)
-        raise ShapeMismatch(
-            f"a convolution needs two vectors, got {listed}", hint="signal.convolve takes arrays"
-        )
-    return vectors
-
-
-@macro("convolve")
-def convolve(b: Builder, a: Any, v: Any, mode: Static = "full") -> Any:
-    """Convolution of vectors: ``z_k = sum_j a_j v_{k-j}``.
-
-    ``mode`` ``full`` gives all, ``same`` the middle ones, as many as the longer vector has, and
-    ``valid`` those where the vectors overlap completely.
-    """
-    x, y = _vectors(b, a, v)
-    (n,), (m,) = x.type.shape, y.type.shape
-    return part(Convolve(1)(x, y), (n,), (m,), mode, [((min(n, m) - 1) // 2, max(n, m))])
-
-
-@macro("correlate")
-def correlate(b: Builder, a: Any, v: Any, mode: Static = "valid") -> Any:
-    """Correlation of vectors: ``z_k = sum_j a_{j+k} v_j*``; modes as for ``convolve``."""
-    x, y = _vectors(b, a, v)
-    (n,), (m,) = x.type.shape, y.type.shape
-    start = n // 2 if n < m else (m - 1) // 2
-    return part(Convolve(1)(x, reversed_conj(y, 1)), (n,), (m,), mode, [(start, max(n, m))])

@@ -8,10 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, register
-from gradwire_engine.ops.elementwise import SpecialBinary
+from gradwire_engine.ops.constants import StopGradient
+from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
 from gradwire_engine.ops.pointwise.exponential import Exp, Log, Log1p
-from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.pointwise.selection import Minimum, Where
 from gradwire_engine.ops.promotion import finfo
 from gradwire_engine.ops.special.beta import BetaLn
 from gradwire_engine.ops.special.incomplete import (
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
 #: Up to this ``df`` the first derivative is that of a continued fraction, in which it loses as many
 #: digits as ``df`` has.
 _SUMMED = 5e2
+#: Squares of larger numbers overflow, and those of their reciprocals underflow.
+_SQUARED = 1e150
 #: Below this, so many terms of a series have all digits.
 _SMALL, _TERMS = 1e-2, 8
 #: The shift of an argument to the right, and the number of terms of an asymptotic series there.
 _MOVED, _ASYMPTOTIC = 8, 9
-#: Nodes of a quadrature from 0.
-_NODES = 32
+#: Nodes of a quadrature from 0, or in a tail from this ``df`` on.
+_NODES, _STEEP = 24, 1e2
 
 
 @register("stdtr")
@@ -50,8 +53,9 @@ class Stdtr(SpecialBinary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``t_bar`` by the density, ``df_bar`` by the fraction for ``I`` or by an integral."""
-        in_df, in_t = _student_slopes(*operands)
-        return z_bar * in_df, z_bar * in_t
+        df, t = operands
+        in_df = StdtrInDf(1)(df, t, df.builder.scalar(0, df.dtype))
+        return z_bar * in_df, z_bar * Exp()(log_student(t, df))
 
 
 @register("stdtrit")
@@ -65,14 +69,20 @@ class Stdtrit(SpecialBinary):
     flops_per_element = 300
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``p_bar`` by the reciprocal density; ``df_bar`` such that ``p`` stays."""
-        in_df, in_t = _student_slopes(operands[0], z)
-        return -(z_bar * (in_df / in_t)), z_bar / in_t
+        """``p_bar`` by the reciprocal density; ``df_bar`` such that ``p`` stays.
+
+        That in units of the probability of the tail, as far out the density underflows.
+        """
+        df, p = operands
+        unit = StopGradient()(Log()(Minimum()(p, 1 - p)))
+        ln_density = log_student(z, df)
+        in_df = StdtrInDf(1)(df, z, -unit) * Exp()(unit - ln_density)
+        return -(z_bar * in_df), z_bar * Exp()(-ln_density)
 
 
 @register("stdtr_in_df", public=False)
-class StdtrInDf(SpecialBinary):
-    """Derivative number ``n > 0`` of ``P(T ≤ t)`` in the degrees of freedom ``df``.
+class StdtrInDf(Special):
+    """Derivative number ``n > 0`` of ``P(T ≤ t)`` in the degrees of freedom, times ``exp(scale)``.
 
     Relative error below 1e-9 for ``n = 1``; NaN unless ``df`` is positive.
     """
@@ -82,29 +92,29 @@ class StdtrInDf(SpecialBinary):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """In double precision: a fraction for ``n = 1`` and ``df`` not large, else integrals."""
-        df, t = xp.broadcast_arrays(*operands)
+        df, t, scale = xp.broadcast_arrays(*operands)
         valid = (df > 0) & (t == t)
         size = xp.abs(t.astype("float64"))
         moves = valid & (size > 0) & (size < math.inf) & (df < math.inf)
         v, s = (xp.where(moves, x, 1).astype("float64").reshape(-1) for x in (df, size))
         found, moves = xp.zeros(v.shape), moves.reshape(-1)
-        simple = v <= (_SUMMED if self.n == 1 else 0)
+        simple = (v <= _SUMMED) & (s < _SQUARED) & (self.n == 1)
         outer = v * (v + 5) < (v + 2) * (v + s * s)
         end = xp.arcsinh(s / xp.sqrt(v))
         rising = _log_slope(xp, v, *_share_and_growth(xp, end), _rise(xp, v / 2), 1) > 0
-        central = rising & (end < 3)
+        short = (v > _STEEP) | rising & (end < 3)
         for chosen, rule in (
             (moves & simple & outer, partial(_fraction, outer=True)),
             (moves & simple & ~outer, partial(_fraction, outer=False)),
-            (moves & ~simple & central, partial(self._integral, central=True)),
-            (moves & ~simple & ~central, partial(self._integral, central=False)),
+            (moves & ~simple & short, partial(self._integral, short=True)),
+            (moves & ~simple & ~short, partial(self._integral, short=False)),
         ):
             for piece in pieces(xp, chosen, v):
                 found[piece] = rule(xp, v[piece], s[piece])
-        shaped = found.reshape(valid.shape) * xp.sign(t)
+        shaped = found.reshape(valid.shape) * xp.sign(t) * xp.exp(scale)
         return xp.where(valid, shaped, math.nan).astype(operands[0].dtype)
 
-    def _integral(self, xp: Any, v: Any, t: Any, *, central: bool) -> Any:
+    def _integral(self, xp: Any, v: Any, t: Any, *, short: bool) -> Any:
         """From 0 to ``t`` while the density rises with ``df``, else beyond; ``t = √v sinh y``."""
         ln_beta, end = xp.special.betaln(v / 2, 0.5), xp.arcsinh(t / xp.sqrt(v))
         rises = [_rise(xp, v / 2, k) for k in range(self.n)]
@@ -114,17 +124,22 @@ class StdtrInDf(SpecialBinary):
             slopes = [_log_slope(xp, v, share, growth, rise, k + 1) for k, rise in enumerate(rises)]
             return xp.exp(growth * (v * -0.5) - ln_beta) * bell(self.n, slopes)
 
-        if central:
-            return segment(xp, integrand, end, _NODES)
-        near = 1 / (1 + xp.sqrt(v) + v * xp.tanh(end))
+        share, growth = _share_and_growth(xp, end)
+        fall = xp.sqrt(share)
+        if short:
+            rising = _log_slope(xp, v, share, growth, rises[0], 1) > 0
+            reach = 76 / v / (fall + xp.sqrt(share + 76 / v * (1 - share)))
+            start, length = xp.where(rising, 0, end), xp.where(rising, end, -reach)
+            return segment(xp, lambda w: integrand(start + xp.abs(w)), length, _NODES)
+        near = 1 / (1 + xp.sqrt(v) + v * fall)
         return -half_line(xp, lambda w: integrand(end + w), near, 1 / v + 0.25 / xp.sqrt(v))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``df_bar`` by the next derivative, ``t_bar`` by the density's."""
-        df, t = operands
+        df, t, scale = operands
         slopes = [LogStudentInDf(k)(df, t) for k in range(1, self.n + 1)]
-        in_t = settled(t, _density(df, t) * bell(self.n, slopes))
-        return z_bar * StdtrInDf(self.n + 1)(df, t), z_bar * settled(df, in_t)
+        in_t = settled(t, Exp()(log_student(t, df) + scale) * bell(self.n, slopes))
+        return z_bar * StdtrInDf(self.n + 1)(df, t, scale), z_bar * settled(df, in_t), None
 
 
 @register("log_student_in_df", public=False)
@@ -153,15 +168,6 @@ class LogStudentInDf(SpecialBinary):
         return z_bar * LogStudentInDf(self.n + 1)(df, t), z_bar * settled(t, in_t)
 
 
-def _student_slopes(df: Var, t: Var) -> tuple[Var, Var]:
-    """Derivatives of ``P(T ≤ t)`` in ``df`` and ``t``."""
-    return StdtrInDf(1)(df, t), _density(df, t)
-
-
-def _density(df: Var, t: Var) -> Var:
-    return Exp()(log_student(t, df))
-
-
 def log_student(t: Var, df: Var) -> Var:
     """Logarithm of Student's density; of the normal one for infinite ``df``.
 
@@ -185,9 +191,9 @@ def log1p_square(y: Var) -> Var:
 
 def _share_and_growth(xp: Any, y: Any) -> tuple[Any, Any]:
     """``tanh² y`` and ``ln cosh² y``, of ``t = √df sinh y`` the share and ``ln(1 + t² / df)``."""
-    small = xp.log1p(xp.sinh(xp.minimum(y, 1)) ** 2)
-    large = (y + xp.log1p(xp.exp(-2 * y)) - math.log(2)) * 2
-    return xp.tanh(y) ** 2, xp.where(y < 1, small, large)
+    near = xp.minimum(y, 300)
+    square = xp.sinh(near) ** 2
+    return square / (1 + square), xp.log1p(square) + 2 * (y - near)
 
 
 def _log_slope(xp: Any, v: Any, share: Any, growth: Any, rise: Any, n: int) -> Any:
@@ -240,7 +246,7 @@ def _fraction(xp: Any, v: Any, t: Any, *, outer: bool) -> Any:
     square = t * t
     x, rest = v / (v + square), square / (v + square)
     a, b = v / 2, xp.full_like(v, 0.5)
-    psi_rise = _rise(xp, a) + 1 / v
+    psi_rise = -_rise(xp, a + 0.5) - 1 / (v + 1) if outer else _rise(xp, a) + 1 / v
     places = (a, b, x, rest) if outer else (b, a, rest, x)
     density, in_a = fraction_in_ab(xp, *places, in_a=outer, psi_rise=psi_rise)
-    return (in_a if outer else -in_a) * -0.25 - density / (2 * v)
+    return (in_a if outer else -in_a) * -0.25 - density * (0.25 if outer else 0.25 / v)

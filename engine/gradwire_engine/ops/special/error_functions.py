@@ -142,10 +142,30 @@ class Wofz(SpecialUnary):
         """``x_bar = z_bar (2 i / sqrt(π) - 2 x z)*``, where it is small by its series."""
         (x,) = operands
         near = x * z * -2 + 1j * TWO_OVER_ROOT_PI
-        slope = gaussian(x, z, near, 1, "up")
-        # Of real x the real part is exp(-x²), which the series does not see.
-        of_real = Complex()(Real()(near), Imag()(slope))
-        return (z_bar * conj(Where()(Imag()(x).equals(0), of_real, slope)),)
+        return (z_bar * _upwards(x, near, gaussian(x, z, near, 1, "up")),)
+
+
+def _upwards(x: Var, near: Var, slope: Var) -> Var:
+    """The conjugate slope; of real ``x`` the real part has ``exp(-x²)``, which no series sees."""
+    of_real = Complex()(Real()(near), Imag()(slope))
+    return conj(Where()(Imag()(x).equals(0), of_real, slope))
+
+
+@register("times_wofz", public=False)
+class TimesWofz(SpecialUnary):
+    """Faddeeva's function times its argument, far out nearly ``i / sqrt(π)``."""
+
+    kinds = "c"
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """The product."""
+        return operands[0] * xp.special.wofz(operands[0])
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (z / x - 2 x z + 2 i x / sqrt(π))*``, where it is small by its series."""
+        (x,) = operands
+        near = z / x + x * (z * -2 + 1j * TWO_OVER_ROOT_PI)
+        return (z_bar * _upwards(x, near, gaussian(x, z, near, 1, "up", power=0)),)
 
 
 @register("logit")

@@ -21,18 +21,23 @@ from gradwire_engine.ops.pointwise.comparison import IsNan
 from gradwire_engine.ops.pointwise.exponential import Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.densities import BetaDensity, GammaDensity
-from gradwire_engine.ops.special.gamma import polygamma_of
+from gradwire_engine.ops.special.gamma import DigammaRise, polygamma_of
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
 #: Step of the quadrature, its first and farthest node, the exponent beyond which a tail is nothing.
-_STEP, _FIRST, _FARTHEST, _NEGLIGIBLE = 1 / 10, -4.5, 40.0, 40.0
+_STEP, _FIRST, _FARTHEST, _NEGLIGIBLE = 1 / 10, -4.5, 80.0, 40.0
+#: Shares of large parameters, and their reciprocals, where densities are 0.
+_NOTHING = 1e-10
+#: Below this a number is not known well by its distance from 1.
+_BESIDE_0 = 1e-5
 #: Values of the integrand that are held at a time, if more than one node's.
 _BLOCK = 1 << 14
-#: Up to this ``a`` the first derivative is summed; of so many elements at a time, to a term of so
-#: small a share.
-_SUMMED, _PIECE, _LEAST = 1e3, 1 << 12, 1e-17
+#: The most terms of a fraction; elements that are summed at a time, to a term of so small a share.
+_MOST_TERMS, _PIECE, _LEAST = 82, 1 << 12, 1e-17
+#: From here on a gamma density is nearly normal in ``ln t``; nodes for the rest of one.
+_NORMAL, _NODES = 2e2, 24
 
 
 @register("gammainc")
@@ -76,87 +81,101 @@ class GammaIncInA(SpecialBinary):
     flops_per_element = 10_000
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """In double precision: sums if ``n`` is 1 and ``a`` not large, else integrals."""
+        """In double precision: sums for ``x`` below small ``a``, else integrals."""
         a, x = xp.broadcast_arrays(*operands)
         valid = (a > 0) & (a < math.inf) & (x >= 0)
         a, x = (xp.where(valid, v, 1).astype("float64").reshape(-1) for v in (a, x))
         found = xp.zeros(a.shape)
-        summed = (a <= _SUMMED) & (x < math.inf) if self.n == 1 else a < 0
+        small, below = a < _NORMAL, x < a + 1
         for chosen, rule in (
-            (summed & (x < a + 1), _series_in_a),
-            (summed & (x >= a + 1), _fraction_in_a),
-            (~summed, self._integral),
+            (small & below, self._series),
+            (small & ~below, self._integral),
+            (~small, self._part_of_peak),
         ):
             for piece in pieces(xp, chosen, a):
                 found[piece] = rule(xp, a[piece], x[piece])
         shaped = found.reshape(valid.shape)
         return xp.where(valid, shaped, math.nan).astype(operands[0].dtype)
 
+    def _series(self, xp: Any, a: Any, x: Any) -> Any:
+        """Of ``P = Σ x^(a+k) exp(-x) / Γ(a + k + 1)``, for ``x < a + 1``.  Source: DLMF 8.11.4."""
+        inside = x > 0
+        log = xp.log(xp.where(inside, x, 1))
+        slopes = falling_slopes(xp, self.n, a, log)
+        term, total, k = xp.ones(a.shape), bell(self.n, slopes), 0
+        while float(xp.max(term)) > _LEAST:
+            k += 1
+            rest = next_slopes(slopes, a + k)
+            term = term * x * rest
+            total = total + term * bell(self.n, slopes)
+        return xp.where(inside, total * xp.exp(a * log - x - xp.special.gammaln(a + 1)), 0)
+
     def _integral(self, xp: Any, a: Any, x: Any) -> Any:
-        """The integral up to ``x`` below the mean, else that beyond it."""
-        psi = [-xp.special.polygamma(k, a) for k in range(self.n)]
-        base, ln_gamma = xp.log(x), xp.special.gammaln(a)
-        lower = base <= -psi[0]
-        # t = x exp(-w) below, x + w above: the density falls with w from the start.
-        fall = xp.where(lower, xp.maximum(a, 1) + x, 1 + 1 / x)
-        reach = xp.where(lower, (1 + x / _NEGLIGIBLE) / a, 1 + 2 * xp.sqrt(xp.maximum(a, 1)))
+        """The integral in ``ln t`` beyond ``x``, of ``1 / Γ(a) = a / Γ(a + 1)``: nothing cancels."""
+        x = xp.minimum(x, 1 / _NOTHING)
+        start, ln_gamma = xp.log(x), xp.special.gammaln(a + 1)
+        psi = falling_slopes(xp, self.n, a, 0.0)
+        reach = _NEGLIGIBLE
+        for _ in range(8):
+            reach = _NEGLIGIBLE + a * xp.log1p(reach / x)
+
+        def integrand(y: Any) -> Any:
+            ln_t = start + y
+            slopes = [psi[0] + ln_t, *psi[1:]]
+            density = xp.exp(a * ln_t - xp.exp(ln_t) - ln_gamma)
+            return density * (a * bell(self.n, slopes) + self.n * bell(self.n - 1, slopes))
+
+        return -segment(xp, integrand, xp.log1p(reach / x), _NODES)
+
+    def _part_of_peak(self, xp: Any, a: Any, x: Any) -> Any:
+        """The same for large ``a``, in ``y = ln(t / a)`` by the distance from the mode."""
+        apart = xp.minimum(xp.maximum((x - a) / a, _NOTHING - 1), 1 / _NOTHING)
+        edge, steep = xp.log1p(apart), xp.abs(apart)
+        inverse = 1 / (a * a)
+        # ln a - ψ(a).  Source: DLMF 5.11.2
+        excess = (0.5 + (1 / 12 - (1 / 120 - inverse / 252) * inverse) / a) / a
+        psi = [xp.special.polygamma(k, a) for k in range(1, self.n)]
+        lower = edge <= -excess
+        fall = 2 * _NEGLIGIBLE / a
+        length = fall / (steep + xp.sqrt(steep * steep + fall * (1 + apart)))
 
         def integrand(w: Any) -> Any:
-            ln_t = base + xp.where(lower, -w, xp.log1p(w / x))
-            ln_jacobian = xp.where(lower, ln_t, 0)
-            density = xp.exp((a - 1) * ln_t - xp.exp(ln_t) - ln_gamma + ln_jacobian)
-            return density * bell(self.n, [ln_t + psi[0], *psi[1:]])
+            y = edge + w
+            density = xp.exp((y - xp.expm1(y)) * a)
+            return density * bell(self.n, [y + excess, *[-value for value in psi]])
 
-        total = half_line(xp, integrand, 1 / fall, reach)
-        return xp.where(lower, total, -total)
+        total = segment(xp, integrand, xp.where(lower, -length, length), _NODES)
+        stirling = (1 / 12 - (1 / 360 - inverse / 1260) * inverse) / a
+        return -total * xp.exp(-stirling) * xp.sqrt(a / (2 * math.pi))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` by the next derivative, ``x_bar`` by the density's."""
         a, x = operands
-        density = GammaDensity()(a, x) * _where_defined(z)
+        density = GammaDensity()(a, x) * where_defined(z)
         if self.n:
             slopes = [-polygamma_of(k, a) for k in range(self.n)]
             density = density * bell(self.n, [Log()(x) + slopes[0], *slopes[1:]])
         return z_bar * GammaIncInA(self.n + 1)(a, x), z_bar * density
 
 
-def _where_defined(z: Var) -> Var:
+def where_defined(z: Var) -> Var:
     """1, and NaN where ``z`` is: a density's formula has values outside the domain, too."""
     b = z.builder
     return Where()(IsNan()(z), b.scalar(math.nan, z.dtype), b.scalar(1, z.dtype))
 
 
-def _series_in_a(xp: Any, a: Any, x: Any) -> Any:
-    """``∂P/∂a`` of ``P = Σ x^(a+k) exp(-x) / Γ(a + k + 1)``, for ``x < a + 1``.
-
-    Source: DLMF 8.11.4.
-    """
-    turn = xp.log(x) - xp.special.digamma(a + 1)
-    term, total = xp.ones(a.shape), xp.where(x > 0, turn, 0)
-    k = 0
-    while float(xp.max(term)) > _LEAST:
-        k += 1
-        rest = 1 / (a + k)
-        term = term * x * rest
-        turn = turn - rest
-        total = total + term * turn
-    return xp.where(x > 0, total * xp.exp(a * xp.log(x) - x - xp.special.gammaln(a + 1)), 0)
+def falling_slopes(xp: Any, n: int, a: Any, log: Any) -> list[Any]:
+    """Derivatives in ``a`` of ``ln(exp(a log) / Γ(a + 1))``, up to number ``n``."""
+    slopes = [-xp.special.polygamma(m, a + 1) for m in range(n)]
+    return [slopes[0] + log, *slopes[1:]]
 
 
-def _fraction_in_a(xp: Any, a: Any, x: Any) -> Any:
-    """``-∂Q/∂a`` of Legendre's continued fraction for ``Q``, for ``x ≥ a + 1``.
-
-    Source: DLMF 8.9.2; the fraction's terms grow as the square root of those that it takes.
-    """
-    least = float(xp.min(x))
-    count = math.ceil(12 + 100 / least + 2.5 * math.sqrt(float(xp.max(a))))
-    below, slope = x + (2 * count + 1) - a, -xp.ones(a.shape)
-    for k in range(count, 0, -1):
-        share = k / below
-        part = (k - a) * share
-        below, slope = x + (2 * k - 1) - a - part, share + part / below * slope - 1
-    ratio = xp.log(x) - xp.special.digamma(a) - slope / below
-    return -ratio * xp.exp(a * xp.log(x) - x - xp.special.gammaln(a)) / below
+def next_slopes(slopes: list[Any], a: Any) -> Any:
+    """Change these to those of ``a Γ(a)`` in place of ``Γ(a)``; gives ``1 / a``."""
+    rest = 1 / a
+    for m in range(len(slopes)):
+        slopes[m] = slopes[m] - rest ** (m + 1) * (math.factorial(m) * (-1) ** m)
+    return rest
 
 
 @register("betainc", public=False)
@@ -188,7 +207,7 @@ class BetaIncInAB(Special):
     """Derivative of ``I_x(a, b)``, ``m`` times in ``a`` and ``n`` times in ``b``, not both 0.
 
     Relative error below 1e-9 for ``m + n = 1`` and parameters from 1e-2 to 1e3; NaN unless they
-    are positive.
+    are positive, and for later ones where one is below 1e-6, or 1e-4 where ``x`` is nearly 0.
     """
 
     m: int
@@ -198,12 +217,14 @@ class BetaIncInAB(Special):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """In double precision: a continued fraction if ``m + n`` is 1, else integrals."""
         a, b, x = xp.broadcast_arrays(*operands)
-        valid = (a > 0) & (a < math.inf) & (b > 0) & (b < math.inf) & (x >= 0) & (x <= 1)
+        # Of later ones, the slopes of smaller parameters cancel.
+        least = xp.where(x < _BESIDE_0, 1e-4, 1e-6) if self.m + self.n > 1 else 0
+        valid = (a > least) & (a < math.inf) & (b > least) & (b < math.inf) & (x >= 0) & (x <= 1)
         a, b, x = (xp.where(valid, v, 0.5).astype("float64").reshape(-1) for v in (a, b, x))
         found = xp.zeros(a.shape)
-        simple = xp.maximum(a, b) <= (_SUMMED if self.m + self.n == 1 else 0)
         left = x * (a + b + 2) < a + 1
         terms = _terms_in_ab(xp, *(xp.where(left, *v) for v in ((a, b), (b, a), (x, 1 - x))))
+        simple = (terms < _MOST_TERMS) if self.m + self.n == 1 else a < 0
         for chosen, size, rule in (
             (simple & left, terms, self._fraction),
             (simple & ~left, terms, self._mirrored_fraction),
@@ -224,6 +245,7 @@ class BetaIncInAB(Special):
         """The integral up to ``x`` below the mean, else that beyond it."""
         slopes = _beta_slopes(self.m, self.n, xp.special.polygamma, a, b)
         lower = xp.log(x) <= -slopes[1, 0] if self.m else xp.log1p(-x) >= -slopes[0, 1]
+        lower = lower | (x < _BESIDE_0)
         # u = x exp(-w) below, where u = t, and above, where u = 1 - t.
         p, q, ends = (xp.where(lower, one, other) for one, other in ((a, b), (b, a), (x, 1 - x)))
         ln_end, ln_beta = xp.log(ends), xp.special.betaln(a, b)
@@ -245,7 +267,7 @@ class BetaIncInAB(Special):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` and ``b_bar`` by the next derivatives, ``x_bar`` by the density's."""
         a, b, x = operands
-        density = BetaDensity()(a, b, x) * _where_defined(z)
+        density = BetaDensity()(a, b, x) * where_defined(z)
         if self.m + self.n:
             slopes = _beta_slopes(self.m, self.n, polygamma_of, a, b)
             density = density * _mixed_powers(
@@ -270,10 +292,10 @@ def _terms_in_ab(xp: Any, a: Any, b: Any, x: Any) -> Any:
 def fraction_in_ab(
     xp: Any, a: Any, b: Any, x: Any, rest: Any, *, in_a: bool, psi_rise: Any = None
 ) -> tuple[Any, Any]:
-    """``xᵃ (1 - x)ᵇ / B(a, b)`` and a slope of ``I_x(a, b)``, for ``x < (a + 1) / (a + b + 2)``.
+    """``xᵃ (1 - x)ᵇ / (a B(a, b))`` and a slope of ``I_x(a, b)``.
 
-    That of the even part of its continued fraction. ``psi_rise`` is ``ψ(a + b)`` less that of the
-    parameter of the slope.
+    For ``x < (a + 1) / (a + b + 2)``. That of the even part of its continued fraction.
+    ``psi_rise`` is ``ψ(a + b)`` less ``ψ(b)``, or ``ψ(a + 1)`` if it is that in ``a``.
 
     Source: DLMF 8.17.22; DiDonato and Morris, "Algorithm 708" (1992), (9).
     """
@@ -283,27 +305,31 @@ def fraction_in_ab(
     for m in range(count, -1, -1):
         c, inverse = a + abs(2 * m - 1), 1 / below
         d = 1 / (a + (2 * m + 1))
-        tilt, part, weight, ratio = lean + m * (2 - x), above * inverse, (a + m) * d, m * x / c
+        # The last numerators without their factor a, as nothing cancels where it is small.
+        lead, rise = (a + m, m + 1) if m else (1.0, -1)
+        tilt, part, weight, ratio = lean + m * (2 - x), above * inverse, lead * d, m * x / c
         fall = (b - m) * ratio
         part_slope = (above_slope - part * slope) * inverse
         below = m + fall + weight * tilt + part
         if in_a:
-            slope = (tilt * ((m + 1) * d) + (a + m) * turn) * d - fall / c + part_slope
+            slope = (tilt * (rise * d) + lead * turn) * d - fall / c + part_slope
         else:
             slope = weight * turn + ratio + part_slope
         if m == 0:
             break
-        n, total = a + (m - 1), a + b + (m - 1)
+        n, total = a + (m - 1) if m > 1 else 1.0, a + b + (m - 1)
         share = n * (ratio * ratio * (1 / m))
         above = share * total * (b - m)
         if in_a:
-            above_slope = share * (b - m) * (1 - total * (2 / c - 1 / n))
+            above_slope = share * (b - m) * (1 - total * (2 / c - (1 / n if m > 1 else 0)))
         else:
             above_slope = share * (total + b - m)
     if psi_rise is None:
-        psi_rise = xp.special.digamma(a + b) - xp.special.digamma(a if in_a else b)
+        psi_rise = DigammaRise().kernel(xp, b, a)
+        if in_a:
+            psi_rise = xp.special.digamma(a + b) - xp.special.digamma(a + 1)
     turn = psi_rise + xp.log(x if in_a else rest)
-    density = xp.exp(a * xp.log(x) + b * xp.log(rest) - xp.special.betaln(a, b))
+    density = xp.exp(a * xp.log(x) + b * xp.log(rest) - xp.special.betaln(a, b)) / a
     inside = (x > 0) & (rest > 0)
     return density, xp.where(inside, density / below * (turn - slope / below), 0)
 
@@ -340,6 +366,8 @@ def _shifted(slopes: Slopes, ln_t: Any, ln_rest: Any) -> Slopes:
 
 def bell(n: int, slopes: list[Any]) -> Any:
     """``f⁽ⁿ⁾ / f`` from the derivatives of ``ln f``, the first at 0: Bell's polynomial."""
+    if n == 0:
+        return 1.0
     return _mixed_powers(n, 0, {(k, 0): slope for k, slope in enumerate(slopes, 1)})
 
 
@@ -377,16 +405,6 @@ def half_line(xp: Any, integrand: Callable[[Any], Any], scale: Any, reach: Any) 
         values = integrand(w) * w * (1 + xp.exp(-s))
         total = total + xp.sum(xp.where(xp.isfinite(values), values, 0), axis=0)
     return total * _STEP
-
-
-def of_length(integrand: Any, length: Any) -> Any:
-    """``integrand``, of distances from 0 and to ``length``, as one of the half line."""
-
-    def mapped(w: Any) -> Any:
-        shrink = 1 / (1 + w / length)
-        return integrand(w * shrink, length * shrink) * shrink**2
-
-    return mapped
 
 
 def segment(xp: Any, integrand: Callable[[Any], Any], length: Any, count: int) -> Any:

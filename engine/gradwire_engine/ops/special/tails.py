@@ -79,8 +79,10 @@ def reach(x: Var, double: float) -> float:
     return double if x.dtype.itemsize // (2 if x.dtype.kind == "c" else 1) == 8 else double / 2
 
 
-def gaussian(x: Var, z: Var, near: Var, sign: int, quarter: str, end: float | Var = 0) -> Var:
-    """The slope of ``z``, which goes as ``1 / x Σ (2k - 1)!! (sign / 2 x²)^k``, in a sector.
+def gaussian(
+    x: Var, z: Var, near: Var, sign: int, quarter: str, end: float | Var = 0, power: int = -1
+) -> Var:
+    """The slope of ``z``, going as ``x^power Σ (2k - 1)!! (sign / 2 x²)^k``, in a sector.
 
     Its middle is the ``quarter``: to the right, upwards, or both left and right.
     """
@@ -99,7 +101,7 @@ def gaussian(x: Var, z: Var, near: Var, sign: int, quarter: str, end: float | Va
 
     def ratio(x: Var) -> Var:
         u = sign * 0.5 / (x * x)
-        found: Var = quotient(-1, 2, [u * (2 * k - 1) for k in range(1, TERMS)])
+        found: Var = quotient(power, 2, [u * (2 * k - 1) for k in range(1, TERMS)])
         return found
 
     return beyond(far, x, z, near, ratio, end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.record.functions.numpy import COUNTED
+from gradwire_engine.record.functions.counted import COUNTED
 from gradwire_engine.record.indexing import nonzero
 from gradwire_engine.record.recorder import Recorder
 

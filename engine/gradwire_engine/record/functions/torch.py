@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.record.functions.numpy import COUNTED
+from gradwire_engine.record.functions.counted import COUNTED
 from gradwire_engine.record.indexing import nonzero
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import Transformed

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine.backends.errstate import errstate
 from gradwire_engine.backends.finite import all_finite
-from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.backends.walk import steps
 from gradwire_engine.backends.walk.executable import WalkExecutable
@@ -81,7 +81,7 @@ def test_a_walk_gives_the_bits_of_its_operations(tape, seed, pooled):
         elif isinstance(op, Contract):  # BLAS adds up in an order of its own
             values.append(np.einsum(op.subscripts, *[values[a] for a in args])[()])
         else:
-            kernel = quiet.run(op.kernel, NUMPY, *[np.copy(values[a])[()] for a in args])
+            kernel = errstate.run(op.kernel, NUMPY, *[np.copy(values[a])[()] for a in args])
             values.append(np.array(kernel)[()])
     products = any(isinstance(i.op, Contract) for i in tape.instructions)
     with pytest.MonkeyPatch.context() as patch:  # from so many bytes on arrays are the pool's
