@@ -20,7 +20,7 @@ from gradwire_engine.errors import DerivativeError, InputError, Place
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.record.calculus import summed
-from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.recording import Recording
 from gradwire_engine.tape import ArrayType
 
 #: The fields of the vectors by which a kind of query is multiplied.
@@ -42,7 +42,7 @@ class Derivatives:
 
     def __init__(
         self,
-        recorder: Recorder,
+        recorder: Recording,
         query: Query,
         targets: Any,
         sources: Sources,

@@ -14,8 +14,8 @@ from gradwire_engine.nesting import flatten, leaves
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.program import refolded
-from gradwire_engine.record.recorder import Recorder
-from gradwire_engine.record.variables import member
+from gradwire_engine.record.recording import Recording
+from gradwire_engine.record.scope import member
 
 
 class Source(NamedTuple):
@@ -41,7 +41,7 @@ class Sources(NamedTuple):
 class Names:
     """Looks the names of a request up."""
 
-    def __init__(self, recorder: Recorder, variables: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Recording, variables: Mapping[str, Any]) -> None:
         self.r = recorder
         self.variables = variables
 
@@ -147,7 +147,7 @@ class Watching(NamedTuple):
     names: tuple[str, ...] = ()
     accessed: bool = True
 
-    def of(self, recorder: Recorder, variables: Mapping[str, Any]) -> Watched:
+    def of(self, recorder: Recording, variables: Mapping[str, Any]) -> Watched:
         """The watched variables of a program that has just been recorded."""
         accessed = [*_trainable(recorder, variables)] if self.accessed else []
         return Watched(accessed, [*_named(recorder, self.names, variables)])
@@ -159,7 +159,7 @@ class Watched(NamedTuple):
     accessed: Sequence[Var]
     named: Sequence[Var]
 
-    def slots(self, recorder: Recorder) -> frozenset[int]:
+    def slots(self, recorder: Recording) -> frozenset[int]:
         """The slots of what is watched, and of what depends on it."""
         watched = [*self.accessed, *self.named]
         slots = {var.slot for var in watched}
@@ -168,7 +168,7 @@ class Watched(NamedTuple):
             slots.update(slot for slot, marked in enumerate(marks) if marked)
         return frozenset(slots)
 
-    def paths(self, recorder: Recorder, result: Any, variables: Mapping[str, Any]) -> list[str]:
+    def paths(self, recorder: Recording, result: Any, variables: Mapping[str, Any]) -> list[str]:
         """Paths of the variables that are named, and of those that are read, as they are declared.
 
         What is read while recording is stopped does not count.
@@ -186,13 +186,15 @@ class Watched(NamedTuple):
         ]
 
 
-def _trainable(recorder: Recorder, variables: Mapping[str, Any]) -> Iterator[Var]:
+def _trainable(recorder: Recording, variables: Mapping[str, Any]) -> Iterator[Var]:
     for path, leaf in flatten(variables):
         if leaf.trainable:
             yield from recorder.state.versions.get(path, ())
 
 
-def _named(recorder: Recorder, watch: Sequence[str], variables: Mapping[str, Any]) -> Iterator[Var]:
+def _named(
+    recorder: Recording, watch: Sequence[str], variables: Mapping[str, Any]
+) -> Iterator[Var]:
     """All values that ``watch`` names, those below nested ones too."""
     names, state = Names(recorder, variables), recorder.state
     for i, name in enumerate(watch):

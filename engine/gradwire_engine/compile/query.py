@@ -33,9 +33,8 @@ from gradwire_engine.optimize.residual import residual_tape
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
 from gradwire_engine.record.concrete import Concrete
-from gradwire_engine.record.recorder import Recorder
-from gradwire_engine.record.scope import State
-from gradwire_engine.record.variables import lay_out
+from gradwire_engine.record.recording import Recording
+from gradwire_engine.record.scope import State, lay_out
 from gradwire_engine.tape import ArrayType, TapeListener
 
 
@@ -81,7 +80,7 @@ def is_default(query: Query) -> bool:
     return (query.outputs if query.kind == "evaluate" else query.target) is None
 
 
-def new_recorder(asked: Compilation) -> Recorder:
+def new_recorder(asked: Compilation) -> Recording:
     """A recorder of a program, the variables laid out on its tape."""
     variables, shard, poll = asked.variables, asked.query.shard, asked.poll
     arrays = [(p, leaf.value) for p, leaf in flatten(variables) if not isinstance(leaf.value, str)]
@@ -98,7 +97,7 @@ def new_recorder(asked: Compilation) -> Recorder:
     tree = lay_out(b, variables, state)
     concrete = Concrete(b, asked.backend, inputs)
     given = asked.program, b, tree, state, concrete, poll
-    return Recorder(*given, unroll=asked.unroll, merges=asked.merges)
+    return Recording(*given, unroll=asked.unroll, merges=asked.merges)
 
 
 def check_budget(executable: Executable, limits: Limits, *, answers: bool = True) -> None:
@@ -127,7 +126,7 @@ class Question:
     """
 
     def __init__(
-        self, recorder: Recorder, asked: Compilation, watched: frozenset[int] | None = None
+        self, recorder: Recording, asked: Compilation, watched: frozenset[int] | None = None
     ) -> None:
         self.r = recorder
         self.b = recorder.b

@@ -25,7 +25,7 @@ from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Input
 from gradwire_engine.ops.loops import BlockArgument
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.recording import Recording
 from gradwire_engine.sharding import Along, Division, Part, Value, Walk
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
@@ -139,7 +139,7 @@ class PartOfAll:
     """
 
     def __init__(
-        self, recorder: Recorder, shard: Shard, variables: Mapping[str, Any], limits: Limits
+        self, recorder: Recording, shard: Shard, variables: Mapping[str, Any], limits: Limits
     ) -> None:
         self.r = recorder
         self.b = b = recorder.b

@@ -16,9 +16,8 @@ from gradwire_engine.nesting import flatten
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.program import Block, Program
 from gradwire_engine.record.concrete import Concrete
-from gradwire_engine.record.recorder import Recorder
-from gradwire_engine.record.scope import State
-from gradwire_engine.record.variables import lay_out
+from gradwire_engine.record.recording import Recording
+from gradwire_engine.record.scope import State, lay_out
 from gradwire_engine.tape import INEXACT, ArrayType
 
 #: Kinds of vertices that only pass on what they read.
@@ -56,7 +55,7 @@ def annotate(
             vertex.type = graph.vertices[tail].type
 
 
-class _Watcher(Recorder):
+class _Watcher(Recording):
     """Keeps the type of what each node gave last."""
 
     def __init__(self, *given: Any) -> None:

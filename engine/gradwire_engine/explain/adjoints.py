@@ -18,7 +18,7 @@ from gradwire_engine.nesting import leaves
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.optimize.liveness import readers
 from gradwire_engine.polling import polled
-from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.recording import Recording
 from gradwire_engine.tape import ArrayType, Instruction, Tape
 from gradwire_engine.traversal import renumbered
 
@@ -79,7 +79,7 @@ def record_adjoints(asked: Compilation, most: int, *, of_all: bool) -> Adjoints 
 
 
 def _pulled_back(
-    recorder: Recorder,
+    recorder: Recording,
     targets: Sequence[Var],
     seeds: Sequence[Var],
     roots: Sequence[Var],
@@ -104,7 +104,7 @@ def _pulled_back(
     return {var.slot: bar for var, bar in zip(wanted, bars, strict=True) if bar is not None}
 
 
-def _names(recorder: Recorder) -> dict[int, str]:
+def _names(recorder: Recording) -> dict[int, str]:
     """Names by slot: the paths of variables, then what the program has bound at its end."""
     names = {versions[0].slot: path for path, versions in recorder.state.versions.items()}
     for path, value in _bound(recorder.scope.names):

@@ -46,9 +46,14 @@ def parse_tree(text: str, poll: Poll = unhurried) -> Program:
     return program
 
 
-def read_body(definition: ast.FunctionDef) -> Block:
-    """The body of a function, in ASCII and whatever the kinds of its parameters."""
-    return _Reader("", unhurried).body_of(definition)
+def read_body(definition: ast.FunctionDef, around: Iterable[str] = ()) -> Block:
+    """The body of a function, in ASCII and whatever the kinds of its parameters.
+
+    ``around`` are the names that are bound around it.
+    """
+    reader = _Reader("", unhurried)
+    reader.assigned.update(around)
+    return reader.body_of(definition)
 
 
 #: The functions of which ``with`` takes a call: a tape's pause in TensorFlow and PyTorch.

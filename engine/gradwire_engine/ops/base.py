@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from inspect import Parameter
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, dataclass_transform
 
@@ -28,6 +29,11 @@ Cotangents = Sequence["Var | None"]
 #: Annotates a parameter of ``record`` that must be known while recording (an axis, a shape, a
 #: dtype): an integer variable given there becomes static, guarded with its value.
 Static: TypeAlias = Any
+
+
+def is_static(parameter: Parameter) -> bool:
+    """True if a parameter is annotated so; annotations are never evaluated."""
+    return bool(parameter.annotation == "Static")
 
 
 class Op:

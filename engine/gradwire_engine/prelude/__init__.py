@@ -15,7 +15,11 @@ first.
 
 Files of ``stats`` state the laws of random variables, whose functions ``dialects.stats`` makes.
 
-Nothing is decided by values, so that a function needs a builder alone; those in files of
+Functions of ``programs`` are programs in full: loops that values end, functions as arguments,
+decisions. The recorder runs them as it runs a client's function, with words of its own for what is
+given by an equation (``record.library``).
+
+In others nothing is decided by values, so that a function needs a builder alone; those in files of
 ``counted`` are given a recorder, which decides. Functions may be defined inside others, and see the
 names around them. A file is translated to Python when one of its functions is first called, and
 kept beside it in ``__pycache__``.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+from gradwire_engine.errors import BadArgument, DomainError, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.diagonals import diagonal_length
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.segments import added_at_ids
@@ -157,7 +157,12 @@ def _refuse(why: str, message: str, *shown: Any, hint: str | None = None) -> Non
     raise _REFUSALS[why](message.format(*words), hint=hint)
 
 
-_REFUSALS = {"argument": BadArgument, "shape": ShapeMismatch, "dtype": DtypeMismatch}
+_REFUSALS = {
+    "argument": BadArgument,
+    "shape": ShapeMismatch,
+    "dtype": DtypeMismatch,
+    "domain": DomainError,
+}
 #: By name, what is called with a builder first.
 WORDS: dict[str, Callable[..., Any]] = {
     **{name: _binary(name) for name in OPERATORS if name != "negative"},

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwire_engine.answer import Notice
 from gradwire_engine.autodiff import matrices
 from gradwire_engine.autodiff.forward import pushforward
 from gradwire_engine.autodiff.reverse import gradient, pullback
+from gradwire_engine.autodiff.sparse_matrices import coordinates, sparse_hessian, sparse_jacobian
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.nesting import arrays, leaves, rebuild
 from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.ops.composites import Sparse
 from gradwire_engine.ops.constants import Copy
+from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import Closure, Operation, Transformed
 from gradwire_engine.tape import ArrayType, Shape
 
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
-
-
 #: From the recorder, a target and sources to derivatives.
-Rule = Callable[["Recorder", Any, Any], Any]
+Rule = Callable[[Recorder, Any, Any], Any]
 
 
 def grad(r: Recorder, y: Any, x: Any = None, *, argnums: Any = None, has_aux: Any = False) -> Any:
@@ -246,3 +245,53 @@ def _or_zeros(r: Recorder, found: Var | None, like: Var, rows: Shape = ()) -> Va
 
 def _floating(r: Recorder, leaf: Any) -> Var:
     return r.b.inexact(float(leaf) if type(leaf) is int else leaf)
+
+
+def _sparse_jacobian(r: Recorder, y: Any, x: Any = None) -> Any:
+    """The elements of ``∂ y / ∂ x`` that may differ from zero, in ``x``'s structure; as ``grad``.
+
+    Each is a sparse tensor, of ``indices``, ``values`` and ``shape``.  Costs a product for each
+    colour of rows or columns that share no element.  Source: Gebremedhin, Manne and Pothen,
+    What Color Is Your Jacobian? (2005).
+    """
+    return derivative(r, _sparse_jacobians, y, x)
+
+
+def _sparse_hessian(r: Recorder, y: Any, x: Any = None) -> Any:
+    """The elements of the Hessian of the sum of ``y`` in one value that may differ from zero.
+
+    As ``sparse.jacobian``, by a star colouring: both of each symmetric pair.
+    """
+    return derivative(r, _sparse_hessians, y, x)
+
+
+def _sparse_jacobians(r: Recorder, y: Any, x: Any) -> Any:
+    x = arrays(x)
+    variables(x)
+    target, known = r.b.array(y), r.concrete
+
+    def block(source: Var) -> Sparse:
+        versions = r.state.leaves(source)
+        found = [sparse_jacobian(r.b, target, version, known=known) for version in versions]
+        return coordinates([part for part in found if part is not None], target, source)
+
+    return rebuild(x, block)
+
+
+def _sparse_hessians(r: Recorder, y: Any, x: Any) -> Any:
+    x = arrays(x)
+    if len(given := variables(x)) != 1 or len(r.state.leaves(given[0])) != 1:
+        raise BadArgument("a sparse Hessian is of one value", hint="concatenate them, then split")
+
+    def block(source: Var) -> Sparse:
+        found = sparse_hessian(r.b, r.b.array(y), source, r.concrete)
+        return coordinates([] if found is None else [found], source, source)
+
+    return rebuild(x, block)
+
+
+#: Called as ``function(recorder, *args, **named)``.
+SPARSE: dict[str, Callable[..., Any]] = {
+    "sparse.jacobian": _sparse_jacobian,
+    "sparse.hessian": _sparse_hessian,
+}

@@ -1,32 +1,137 @@
-"""Calls while recording: operations by name and dialect, methods and attributes of values."""
+"""Calls while recording: operations by name and dialect, the names of results, calls met before.
+
+Most calls of a long program were met before: an operation on the same types records the same
+instruction, which need not be found again by name, dialect, promotion and type rule.
+"""
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gradwire_engine import dialects, hints
 from gradwire_engine.errors import BadArgument, UnknownOperation
-from gradwire_engine.ops.base import FUNCTIONS, Function
+from gradwire_engine.ops.base import FUNCTIONS, Function, Op, is_static
 from gradwire_engine.ops.builder import Builder, Var, check_nesting
 from gradwire_engine.ops.halves import rounded_once
+from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.prelude import Definition
 from gradwire_engine.record import composites
 from gradwire_engine.record.composites import COMPOSITES
 from gradwire_engine.record.language import CONSTANTS, LANGUAGE, OF_ARRAYS
-from gradwire_engine.record.results import with_names
+from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import MISSING, Operation
+from gradwire_engine.tape import DType, Type
 
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
+#: Types of the literals that become constants of the other operand's dtype.
+_LITERALS = frozenset((bool, int, float, complex))
+
+
+class CallCache:
+    """The results of the calls of one recording, by their keys."""
+
+    def __init__(self, b: Builder) -> None:
+        self._b = b
+        #: By words, and the type of each argument, Python's for a literal.
+        self._known: dict[Hashable, tuple[Op, DType, Type]] = {}
+
+    def again(self, words: Hashable, numbers: Sequence[int], results: Sequence[Any]) -> Var | None:
+        """Record a call with the ``results`` of these numbers as before, if there was one."""
+        if len(numbers) == 2:
+            x, y = results[numbers[0]], results[numbers[1]]
+            of_x = x.type if type(x) is Var else type(x)
+            of_y = y.type if type(y) is Var else type(y)
+            known = self._known.get((words, of_x, of_y))
+            if known is None:
+                return None
+            b, (op, dtype, kind) = self._b, known
+            if type(x) is not Var:
+                x = b.scalar(x, dtype)
+            elif type(y) is not Var:
+                y = b.scalar(y, dtype)
+            return b.again(op, (x.slot, y.slot), kind)
+        if len(numbers) == 1 and type(x := results[numbers[0]]) is Var:
+            known = self._known.get((words, x.type))
+            return None if known is None else self._b.again(known[0], (x.slot,), known[2])
+        return None
+
+    def learn(self, words: Hashable, args: Sequence[Any], result: Var) -> None:
+        """Remember a call that has just been recorded, if one instruction on ``args`` was all."""
+        b = self._b
+        op, slots, kind, _ = b.instructions[result.slot]
+        if op.parameters or len(args) > 2 or not (op.elementwise or type(op) is MatMul):
+            return
+        arrays = [x.type for x in args if type(x) is Var]
+        literals = [x for x in args if type(x) in _LITERALS]
+        if not arrays:
+            return
+        if len(arrays) + len(literals) < len(args) or (literals and arrays[0].weak):
+            return  # of literals alone each is a constant of its own
+        if any(type(x) is Var and x.slot != slot for x, slot in zip(args, slots, strict=False)):
+            return
+        dtype = arrays[0].dtype
+        operands = [x if type(x) is Var else b.scalar(x, dtype) for x in args]
+        if slots == tuple([x.slot for x in operands]):
+            of = [x.type if type(x) is Var else type(x) for x in args]
+            self._known[words, *of] = op, dtype, kind
+
+
+#: The items' names, and the functions that give such lists.
+_NAMED = {
+    "sign logabsdet": "slogdet torch.slogdet torch.linalg.slogdet",
+    "sign log_abs_determinant": "tf.linalg.slogdet",
+    "eigenvalues eigenvectors": "eigh eig torch.linalg.eigh torch.linalg.eig",
+    "U S Vh": "svd torch.linalg.svd",
+    "U S V": "torch.svd",
+    "Q R": "qr torch.linalg.qr torch.qr",
+    "q r": "tf.linalg.qr",
+    "lu p": "tf.linalg.lu",
+    "P L U": "torch.linalg.lu torch.lu_unpack",
+    "LU pivots": "torch.linalg.lu_factor",
+    "LU pivots info": "torch.linalg.lu_factor_ex",
+    "mantissa exponent": "torch.frexp",
+    "solution residuals rank singular_values": "torch.linalg.lstsq",
+    "solution cloned_coefficient": "torch.triangular_solve",
+    "inverse info": "torch.linalg.inv_ex",
+    "L info": "torch.linalg.cholesky_ex",
+    "result info": "torch.linalg.solve_ex",
+    "min max": "torch.aminmax",
+    "hist bin_edges": "torch.histogram",
+    "values indices": "tf.math.top_k torch.topk torch.sort torch.max torch.min torch.median "
+    "torch.nanmedian torch.mode torch.kthvalue torch.cummax torch.cummin",
+}
+_BY_FUNCTION = {
+    function: tuple(names.split())
+    for names, functions in _NAMED.items()
+    for function in functions.split()
+}
+
+
+class Results(list[Any]):
+    """A list whose items have names, too."""
+
+    names: tuple[str, ...] = ()
+
+
+def with_names(function: str, result: Any) -> Any:
+    """The result of a function, with the names of its items where they have some."""
+    if type(result) is not list:
+        return result
+    names = _BY_FUNCTION.get(function, ())
+    if len(result) != len(names):
+        return result
+    results = Results(result)
+    results.names = names
+    return results
+
 
 #: Prefixes under which the names are NumPy's and SciPy's own.
 _NUMPY = (
@@ -163,7 +268,7 @@ def _static(r: Recorder, value: Any) -> Any:
 def _static_parameters(function: Function) -> tuple[Container[int], set[str]]:
     """Positions and names of the parameters annotated ``Static``."""
     parameters = [*inspect.signature(function.record).parameters.values()][1:]
-    static = [(i, p) for i, p in enumerate(parameters) if p.annotation == "Static"]
+    static = [(i, p) for i, p in enumerate(parameters) if is_static(p)]
     positions = {i for i, p in static if p.kind is not p.KEYWORD_ONLY}
     names = {p.name for _, p in static}
     synonyms: dict[str, str] = getattr(function.record, "synonyms", {})

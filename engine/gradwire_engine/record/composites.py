@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwire_engine import dialects
 from gradwire_engine.errors import BadArgument, ShapeMismatch
@@ -23,9 +23,7 @@ from gradwire_engine.ops.constants import Copy, StopGradient
 from gradwire_engine.ops.linalg.sparse import matrix_parts
 from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.ops.sequences.bins import SearchSorted
-
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.recorder import Recorder
 
 #: Types that arguments are searched for.
 COMPOSITES = frozenset((Sparse, Ragged))

@@ -1,10 +1,16 @@
-"""The language's own functions: those that count, loop, decide or differentiate while recording."""
+"""The language's own functions: those that count, loop, decide or differentiate while recording.
+
+Arithmetic on numbers known while recording (literals, shapes, lengths, counters) is Python's:
+``1 / 2`` is 0.5 and ``7 // 2`` is 3.  Integers are held to 64 bits before they are computed, so
+that no literal expression can grow without bound.
+"""
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +18,10 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.record import calculus, choices, composites, indexing, statics
+from gradwire_engine.prelude.compiler import OPERATORS
+from gradwire_engine.record import calculus, composites, indexing
+from gradwire_engine.record.calculus import SPARSE
+from gradwire_engine.record.functions import choices
 from gradwire_engine.record.functions.counted import COUNTED
 from gradwire_engine.record.functions.jax import COUNTED_BY_JAX
 from gradwire_engine.record.functions.jax_control import CONTROL_BY_JAX
@@ -22,16 +31,74 @@ from gradwire_engine.record.functions.python import PYTHON
 from gradwire_engine.record.functions.tensorflow_control import CONTROL_BY_TENSORFLOW
 from gradwire_engine.record.functions.torch import COUNTED_BY_TORCH
 from gradwire_engine.record.functions.trees import TREES
-from gradwire_engine.record.linear_solvers import LINEAR_SOLVERS
-from gradwire_engine.record.odes import ODES
-from gradwire_engine.record.sequences import Counter, SideBySide
-from gradwire_engine.record.solvers import SOLVERS
-from gradwire_engine.record.sparse import SPARSE
+from gradwire_engine.record.library import LIBRARY
+from gradwire_engine.record.loops import Counter, SideBySide
+from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.transformations import TRANSFORMATIONS
 from gradwire_engine.tape import FLOATING
 
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **OPERATORS,
+    "positive": operator.pos,
+    "absolute": abs,
+    "abs": abs,
+    "maximum": max,
+    "minimum": min,
+    "logical_and": lambda x, y: bool(x and y),
+    "logical_or": lambda x, y: bool(x or y),
+}
+_INTEGERS: dict[str, Callable[..., Any]] = {
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "invert": lambda x: not x if x is True or x is False else ~x,
+    "left_shift": operator.lshift,
+    "right_shift": operator.rshift,
+}
+_OF_ONE = frozenset({"negative", "positive", "absolute", "abs", "invert"})
+_BITS = 64
+
+
+def computes(name: str, args: Sequence[Any]) -> bool:
+    """True if ``name`` of ``args`` is Python's to compute."""
+    if name in ("equal", "not_equal") and all(isinstance(a, str | tuple | np.dtype) for a in args):
+        return all(_is_static(a) for a in args)
+    if len(args) != (1 if name in _OF_ONE else 2):
+        return False  # the operation itself says what is missing
+    if name in _FUNCTIONS:
+        return all(isinstance(a, bool | int | float | complex) for a in args)
+    return name in _INTEGERS and all(isinstance(a, int) for a in args)
+
+
+def compute(name: str, args: Sequence[Any]) -> Any:
+    """The result, a Python number; divisions by zero and overflows follow IEEE arithmetic."""
+    if all(isinstance(a, int) for a in args) and _grows_too_large(name, args):
+        raise BadArgument("integers have at most 64 bits")
+    try:
+        result = (_FUNCTIONS.get(name) or _INTEGERS[name])(*args)
+    except (ZeroDivisionError, OverflowError):
+        kind = np.complex128 if any(isinstance(a, complex) for a in args) else np.float64
+        with np.errstate(all="ignore"):
+            result = getattr(np, name)(*[kind(a) for a in args]).item()
+    except (ValueError, TypeError) as error:
+        raise BadArgument(f"{name} cannot take these numbers: {error}") from None
+    if isinstance(result, complex) and not any(isinstance(a, complex) for a in args):
+        return math.nan  # NumPy's power of a negative number
+    if isinstance(result, int) and not -(1 << 63) <= result < 1 << 64:
+        raise BadArgument("integers have at most 64 bits")
+    return result
+
+
+def _grows_too_large(name: str, args: Sequence[int]) -> bool:
+    if name == "power" and args[1] > 0 and abs(args[0]) > 1:
+        return abs(args[0]).bit_length() * args[1] > 2 * _BITS
+    return name == "left_shift" and args[1] > _BITS
+
+
+def _is_static(x: Any) -> bool:
+    """True if a shape, a name or a dtype is known as a whole."""
+    return not isinstance(x, tuple) or all(type(item) is int for item in x)
+
 
 #: Names with a meaning that a variable or an assignment of the same name shadows.
 CONSTANTS: Mapping[str, Any] = {
@@ -182,8 +249,8 @@ def _extreme(name: str, pairwise: str) -> Callable[..., Any]:
             return r.operation(name, *args, **named)
         result = args[0]
         for other in args[1:]:
-            if statics.computes(pairwise, [result, other]):
-                result = statics.compute(pairwise, [result, other])
+            if computes(pairwise, [result, other]):
+                result = compute(pairwise, [result, other])
             else:
                 result = r.operation(pairwise, result, other, **named)
         return result
@@ -279,8 +346,6 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     "hvp": calculus.hvp,
     "jax.jacobian": calculus.jacobian,
     **TRANSFORMATIONS,
-    **SOLVERS,
-    **ODES,
-    **LINEAR_SOLVERS,
+    **LIBRARY,
     **SPARSE,
 }

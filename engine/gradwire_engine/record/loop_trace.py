@@ -14,15 +14,15 @@ from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.ops.regions import MOST_PATHS, Region, planned, region
 from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried, described
+from gradwire_engine.record.emission import in_segments, whole
 from gradwire_engine.record.integers import MOST_POWERS, MOST_RUN, Integers
+from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import Scope
-from gradwire_engine.record.segments import in_segments, whole
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
 
 if TYPE_CHECKING:
     from gradwire_engine.record.loops import Iterations
-    from gradwire_engine.record.recorder import Recorder
 
 #: Instructions that may be recorded to find all paths through the bodies of a program's loops: if
 #: there are more, all passes are recorded by themselves.

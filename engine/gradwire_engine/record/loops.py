@@ -2,28 +2,155 @@
 
 The body is recorded once for each path that decisions in it may take, for stand-ins instead of
 values.  What cannot be recorded so (a shape that changes with each pass, a list that grows, an
-integer of more than 64 bits) is recorded pass by pass as it is executed.
+integer of more than 64 bits) is recorded pass by pass as it is executed.  So are the sequences that
+loops go through: an array's rows, several side by side, counters that values bound.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gradwire_engine.errors import DeadlineExceeded, EngineError
+from gradwire_engine.errors import BadArgument, DeadlineExceeded, EngineError
 from gradwire_engine.nesting import leaves, rebuild
-from gradwire_engine.ops.builder import Var
+from gradwire_engine.ops.arrays.indexing import GetItem
+from gradwire_engine.ops.arrays.slicing import sliced
+from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.loops import MustUnroll
+from gradwire_engine.ops.patterns import FULL
+from gradwire_engine.program import Block
+from gradwire_engine.record import composites
 from gradwire_engine.record.carries import Unsettled
 from gradwire_engine.record.loop_trace import MOST_EXPLORED, LoopTrace, stacked
+from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.scope import Scope
 
-if TYPE_CHECKING:
-    from gradwire_engine.program import Block
-    from gradwire_engine.record.recorder import Recorder
-    from gradwire_engine.record.scope import Scope
+#: Bytes of a list's items up to which they are copied into one array, of which passes read rows.
+_STACKED_BYTES = 1 << 20
+
+
+class RowsOf(Sequence[Any]):
+    """The parts of an array along its first axis, recorded when they are taken."""
+
+    def __init__(self, array: Var) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return self.array.shape[0]
+
+    def __getitem__(self, i: Any) -> Any:
+        if not 0 <= i < len(self):
+            raise IndexError(i)
+        return GetItem((i, *(FULL,) * (self.array.ndim - 1)))(self.array)
+
+
+class SideBySide(Sequence[Any]):
+    """Tuples of the items of several sequences, as many as the shortest has."""
+
+    def __init__(self, parts: Sequence[Sequence[Any]]) -> None:
+        self.parts = parts
+
+    def __len__(self) -> int:
+        return min(map(len, self.parts), default=0)
+
+    def __getitem__(self, i: Any) -> Any:
+        if not 0 <= i < len(self):
+            raise IndexError(i)
+        return tuple([part[i] for part in self.parts])
+
+
+class Counter:
+    """A range of which values decide how long it is: what a ``for`` goes through."""
+
+    def __init__(self, r: Recorder, start: Any, stop: Any, step: int) -> None:
+        self._bounds = start, stop, step
+        self.start = start
+        self.step = step
+        behind = stop if start == 0 else r.operation("subtract", stop, start)
+        if abs(step) != 1:
+            behind = r.operation("add", behind, step - (1 if step > 0 else -1))
+        #: The number of numbers, if it is positive.
+        self.count = behind if step == 1 else r.operation("floor_divide", behind, step)
+
+    def known(self, r: Recorder) -> range:
+        """The range, its bounds known from here on."""
+        return range(*[r.integer(bound) for bound in self._bounds])
+
+    def item(self, r: Recorder, number: Any) -> Any:
+        """The number of a pass."""
+        scaled = number if self.step == 1 else r.operation("multiply", number, self.step)
+        return r.operation("add", scaled, self.start)
+
+
+def arrays(r: Recorder, items: Sequence[Any], first: int) -> list[Var]:
+    """The arrays of whose rows the items from number ``first`` on are made."""
+    if isinstance(items, range):
+        return []
+    if isinstance(items, RowsOf):
+        return [sliced(items.array, 0, first, len(items)) if first else items.array]
+    if isinstance(items, SideBySide):
+        stop = len(items)
+        return [array for part in items.parts for array in arrays(r, _cut(part, stop), first)]
+    left = items[first:]
+    if _are_tuples(left):
+        return [array for column in zip(*left, strict=True) for array in arrays(r, column, 0)]
+    kinds = {x.type[:2] if isinstance(x, Var) else type(x) for x in left}
+    if len(kinds) != 1 or not isinstance(left[0], Var | int | float | complex):
+        raise MustUnroll("the items of a list differ in kind")
+    if isinstance(left[0], Var) and len(left) * left[0].type.nbytes > _STACKED_BYTES:
+        raise MustUnroll("the items of a list are large")
+    return [r.b.array(list(left))]
+
+
+def sequence(r: Recorder, value: Any) -> Sequence[Any]:
+    """The items that a loop over ``value`` takes: an array's are along its first axis."""
+    if isinstance(value, list | tuple | range | SideBySide):
+        return value
+    if type(value) in composites.COMPOSITES:
+        return composites.rows(r, value)
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, Counter):
+        return value.known(r)
+    if isinstance(value, Var) and value.ndim:
+        return RowsOf(value)
+    raise BadArgument(f"cannot go through {describe(value)}")
+
+
+def item(r: Recorder, items: Sequence[Any], number: Var, rows: Iterator[Var]) -> Any:
+    """The item of a pass whose number is not known yet, of the rows that it reads."""
+    if isinstance(items, range):
+        scaled = number if items.step == 1 else r.operation("multiply", number, items.step)
+        return scaled if items.start == 0 else r.operation("add", scaled, items.start)
+    if isinstance(items, SideBySide):
+        return tuple([item(r, part, number, rows) for part in items.parts])
+    if not isinstance(items, RowsOf) and _are_tuples(items):
+        return tuple([next(rows) for _ in items[0]])
+    return next(rows)
+
+
+def _cut(part: Sequence[Any], stop: int) -> Sequence[Any]:
+    """A sequence without the items that none stands beside."""
+    if isinstance(part, RowsOf):
+        return part if len(part) == stop else RowsOf(sliced(part.array, 0, 0, stop))
+    return (
+        SideBySide([_cut(p, stop) for p in part.parts])
+        if isinstance(part, SideBySide)
+        else part[:stop]
+    )
+
+
+def _are_tuples(items: Sequence[Any]) -> bool:
+    """True if items are tuples of one length, of what is no tuple itself."""
+    if not items or not all(isinstance(x, tuple) for x in items):
+        return False
+    return len({len(x) for x in items}) == 1 and not any(
+        isinstance(y, tuple) for x in items for y in x
+    )
+
 
 #: Passes by themselves, after which a loop whose types do not settle is recorded pass by pass.
 _MOST_PEELED = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,13 +17,10 @@ from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.program import Node, Program
 from gradwire_engine.record import composites
-from gradwire_engine.record.calls import call, operation
+from gradwire_engine.record.calls import Results, call, operation
+from gradwire_engine.record.indexing import At, Place, update
 from gradwire_engine.record.language import LANGUAGE, OF_ARRAYS
-from gradwire_engine.record.results import Results
-from gradwire_engine.record.updates import At, Place, update
-
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.recorder import Recorder
 
 #: The functions that NumPy's and JAX's arrays have as methods.
 _OF_NUMPY = frozenset(

@@ -12,13 +12,12 @@ from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import Loop, MustUnroll
 from gradwire_engine.program import Block, Target, flat_names, rebound_names, stored_names
-from gradwire_engine.record import sequences
-from gradwire_engine.record.loops import Iterations
+from gradwire_engine.record import loops
+from gradwire_engine.record.loops import Counter, Iterations, RowsOf
 from gradwire_engine.record.scope import MISSING, Scope
-from gradwire_engine.record.sequences import Counter, RowsOf
 
 if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
+    from gradwire_engine.record.recording import Recording
 
 
 #: Carries that no program can name: what an ``if`` decides by, and the value that it chooses.
@@ -28,7 +27,9 @@ _CONDITION, _CHOSEN = "?condition", "?chosen"
 class Statement(Iterations):
     """A loop whose carry are the names that its body binds."""
 
-    def __init__(self, r: Recorder, body: Block, otherwise: Block, names: frozenset[str]) -> None:
+    r: Recording
+
+    def __init__(self, r: Recording, body: Block, otherwise: Block, names: frozenset[str]) -> None:
         super().__init__(r)
         self.body = body
         self.blocks = [body]
@@ -95,7 +96,7 @@ class If(Statement):
     always_traced = explores = True
 
     def __init__(
-        self, r: Recorder, condition: Any, blocks: Sequence[Block], *, chooses: bool = False
+        self, r: Recording, condition: Any, blocks: Sequence[Block], *, chooses: bool = False
     ) -> None:
         names = [stored_names(block) | rebound_names(block) for block in blocks]
         super().__init__(r, blocks[0], Block(()), names[1])
@@ -156,7 +157,7 @@ def _kind(x: Any) -> str:
 class While(Statement):
     """Passes as long as a condition holds."""
 
-    def __init__(self, r: Recorder, condition: Block, body: Block, otherwise: Block) -> None:
+    def __init__(self, r: Recording, condition: Block, body: Block, otherwise: Block) -> None:
         super().__init__(r, body, otherwise, stored_names(condition))
         self.condition = condition
         self.conditional = [node.kind for node in condition.nodes] != ["literal"]
@@ -173,7 +174,9 @@ class While(Statement):
 class Comprehension(Iterations):
     """A pass for each item of a list that is made of others: it carries nothing."""
 
-    def __init__(self, r: Recorder, target: Target, items: Sequence[Any], element: Block) -> None:
+    r: Recording
+
+    def __init__(self, r: Recording, target: Target, items: Sequence[Any], element: Block) -> None:
         super().__init__(r)
         self.blocks = [element]
         self.length = len(items)
@@ -181,7 +184,7 @@ class Comprehension(Iterations):
 
     def arrays(self, first: int) -> list[Var]:
         """The arrays whose rows the items are."""
-        return sequences.arrays(self.r, self._items, first)
+        return loops.arrays(self.r, self._items, first)
 
     def carry(self) -> dict[str, Any]:
         """Nothing."""
@@ -195,7 +198,7 @@ class Comprehension(Iterations):
         if isinstance(number, int):
             self.r.bind(self._target, self._items[number])
             return "on", self.r.value(self._element)
-        self.r.bind(self._target, sequences.item(self.r, self._items, number, iter(rows)))
+        self.r.bind(self._target, loops.item(self.r, self._items, number, iter(rows)))
         made, first = self.r.value(self._element), self.r.b.regions[-1].first
         if not all(isinstance(x, Var) and x.slot >= first for x in leaves(made) or [None]):
             raise MustUnroll("elements of the list are known, or are what they are made of")
@@ -216,7 +219,7 @@ class For(Statement):
 
     def __init__(
         self,
-        r: Recorder,
+        r: Recording,
         target: Target,
         items: Sequence[Any] | Counter,
         body: Block,
@@ -236,7 +239,7 @@ class For(Statement):
     def arrays(self, first: int) -> list[Var]:
         """The arrays whose rows the items are."""
         items = () if isinstance(self.items, Counter) else self.items
-        return [*super().arrays(first), *(sequences.arrays(self.r, items, first) if items else ())]
+        return [*super().arrays(first), *(loops.arrays(self.r, items, first) if items else ())]
 
     def turn(self, number: int | Var, rows: Sequence[Var]) -> tuple[str, Any]:
         """Bind the item, then run the body."""
@@ -247,7 +250,7 @@ class For(Statement):
         elif isinstance(number, int):
             item = self.items[number]
         else:
-            item = sequences.item(self.r, self.items, number, iter(rows))
+            item = loops.item(self.r, self.items, number, iter(rows))
         self.r.bind(self.target, item)
         return self.run()
 

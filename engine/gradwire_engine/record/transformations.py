@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwire_engine.autodiff.retrace import BatchTrace, Retrace, reads
 from gradwire_engine.autodiff.reverse import pullback
@@ -27,10 +27,8 @@ from gradwire_engine.record.calculus import (
     value_and_grad,
 )
 from gradwire_engine.record.calculus import tangents as derivative_along
+from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import Transformed
-
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
 
 
 def vmap(r: Recorder, f: Any, in_axes: Any = 0, out_axes: Any = 0) -> Transformed:

@@ -14,7 +14,7 @@ from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
-from gradwire_engine.record.call_cache import CallCache
+from gradwire_engine.record.calls import CallCache
 from gradwire_engine.tape import Tape
 from hypothesis import given
 from hypothesis import strategies as st

@@ -5,7 +5,7 @@ import pytest
 from gradwire_engine.dialects import find
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.base import FUNCTIONS
-from gradwire_engine.record.results import _BY_FUNCTION
+from gradwire_engine.record.calls import _BY_FUNCTION
 
 X = np.array([[2.0, 0.5], [0.5, 1.0]])
 

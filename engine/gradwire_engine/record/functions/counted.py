@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwire_engine.prelude import sources
 from gradwire_engine.prelude.compiler import TRUE
 from gradwire_engine.prelude.vocabulary import WORDS
 from gradwire_engine.record.indexing import nonzero
-
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.recorder import Recorder
 
 #: What they have beside operations, given the recorder: decisions, and how many elements there are.
 _DECIDING: dict[str, Callable[..., Any]] = {

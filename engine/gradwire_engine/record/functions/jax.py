@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.record.functions.counted import COUNTED
 from gradwire_engine.record.indexing import nonzero
+from gradwire_engine.record.recorder import Recorder
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
-    from gradwire_engine.record.recorder import Recorder
 
 
 def _sized(r: Recorder, x: Var, size: Any, filler: Any) -> Var:

@@ -6,13 +6,13 @@ What goes in and out of the functions may be nested: an array, or lists and dict
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.axes import axis_of
-from gradwire_engine.record import choices
+from gradwire_engine.record.functions import choices
 from gradwire_engine.record.functions.loops import (
     arrays_of,
     counted,
@@ -22,9 +22,7 @@ from gradwire_engine.record.functions.loops import (
     passes_between,
     repeat,
 )
-
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.recorder import Recorder
 
 
 def _while_loop(r: Recorder, cond_fun: Any, body_fun: Any, init_val: Any) -> Any:

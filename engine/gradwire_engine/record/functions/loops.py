@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.record.loops import Iterations, run
+from gradwire_engine.record.loops import Iterations, RowsOf
+from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import Transformed
-from gradwire_engine.record.sequences import RowsOf
 from gradwire_engine.record.transformations import vmap
-
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
 
 #: From the number of the pass, the carry and a row to the next carry and what the pass writes.
 Body = Callable[[Any, Any, Any], tuple[Any, Any]]
@@ -47,7 +44,7 @@ def repeat(
         )
         return carry, written
     passes = _Applied(r, carry, body, holds, length, rows)
-    _, written = run(r, passes)
+    _, written = r.repeat(passes)
     return passes.value, written
 
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.nesting import rebuild
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.record.functions.counted import COUNTED
 from gradwire_engine.record.functions.loops import mapped
+from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import Transformed
-
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
-
 
 #: Types of values that stand for themselves in a list of functions.
 _NUMBERS = (Var, bool, int, float, complex)

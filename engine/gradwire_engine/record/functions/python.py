@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var
+from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import Transformed
-
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
 
 
 def _partial(r: Recorder, func: Any, /, *args: Any, **named: Any) -> Transformed:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.slicing import sliced
-from gradwire_engine.record import choices
+from gradwire_engine.record.functions import choices
 from gradwire_engine.record.functions.loops import arrays_of, flipped, mapped, of_no_rows, repeat
-from gradwire_engine.record.sequences import RowsOf
-
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.loops import RowsOf
+from gradwire_engine.record.recorder import Recorder
 
 
 def _cond(r: Recorder, pred: Any, true_fn: Any, false_fn: Any, name: Any = None) -> Any:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.record.functions.counted import COUNTED
 from gradwire_engine.record.indexing import nonzero
+from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import Transformed
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
-    from gradwire_engine.record.recorder import Recorder
 
 
 def _where(r: Recorder, condition: Any, input: Any = None, other: Any = None) -> Any:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.record.functions.python import reduced
+from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import Transformed
-
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
 
 
 def _map(r: Recorder, f: Any, tree: Any, *rest: Any) -> Any:

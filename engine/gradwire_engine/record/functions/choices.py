@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.builder import Var
-
-if TYPE_CHECKING:
-    from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.recorder import Recorder
 
 
 def cond(r: Recorder, predicate: Any, true: Any, false: Any, *operands: Any) -> Any:
