@@ -45,7 +45,8 @@ def compiled(
     no builder.
     """
     spec = definition.args
-    body = _Body([*spec.args, *spec.kwonlyargs], constants.keys())
+    several = [spec.vararg] if spec.vararg else []
+    body = _Body([*spec.args, *several, *spec.kwonlyargs], constants.keys())
     body.block(read_body(definition))
     parameters = ast.unparse(spec)  # their annotations are never evaluated
     head = f"def {definition.name}({BUILDER}, {parameters}):"
@@ -154,8 +155,17 @@ class _Body:
         keywords: Sequence[str],
     ) -> str:
         split = len(given) - len(keywords)
-        named = [f"{key}={value}" for key, value in zip(keywords, given[split:], strict=True)]
-        return self._named(node, f"{function}({', '.join([*first, *given[:split], *named])})")
+        arguments = [*given[:split]]
+        for key, value in zip(keywords, given[split:], strict=True):
+            if key.startswith("*"):  # and the place among the others
+                arguments.insert(int(key[1:]), f"*{value}")
+            else:
+                arguments.append(f"{key}={value}")
+        return self._named(node, f"{function}({', '.join([*first, *arguments])})")
+
+    def _method(self, node: Node, given: Sequence[str]) -> str:
+        name, keywords = node.value
+        return self._recorded(node, f"{given[0]}.{name}", [], given[1:], keywords)
 
     def _attribute(self, node: Node, given: Sequence[str]) -> str:
         return f"{given[0]}.{'type.size' if node.value == 'size' else node.value}"
@@ -171,6 +181,10 @@ class _Body:
 
     def _tuple(self, node: Node, given: Sequence[str]) -> str:
         return self._named(node, f"({', '.join(given)},)" if given else "()")
+
+    def _dict(self, node: Node, given: Sequence[str]) -> str:
+        items = [f"{key!r}: {value}" for key, value in zip(node.value, given, strict=True)]
+        return self._named(node, f"{{{', '.join(items)}}}")
 
     def _choose(self, node: Node, given: Sequence[str]) -> str:
         self._inner(f"if {TRUE}({given[0]}):", node.blocks[0], f"_{node.at}")

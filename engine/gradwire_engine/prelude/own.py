@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, SINGLETONS, Op, publish
+from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS, Op, publish
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.elementwise import (
     BOOL,
@@ -114,8 +114,6 @@ OWN_WORDS: dict[str, Callable[..., Any]] = {
     "place_of": place_of,
     # A product with a gate that may be 0 where the other factor is infinite.
     "gated": lambda b, x, gate: gated(x, gate),
-    # An operation by the name of its class, with its fields by keyword, on arrays as they are.
-    "primitive": lambda b, name, *x, **fields: b.emit(PRIMITIVES[name](**fields), *x),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from functools import cached_property
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -16,6 +17,7 @@ from gradwire_engine.prelude.vocabulary import CONSTANTS
 _SUFFIX = ".gw"
 _NEXT = re.compile(r"^(?=def )", re.MULTILINE)
 _ALIAS = re.compile(r"^([\w.]+) = (\w+)$", re.MULTILINE)
+_MEMBER = re.compile(r"^(\w+) = (\w+)\((.+)\)$", re.MULTILINE)
 
 
 Meaning = Callable[[str], Callable[..., Any]]
@@ -50,6 +52,8 @@ class Source:
         private.update({d.name: d for d in made if d.name.startswith("_")})
         #: Those that programs may call.
         self.public: list[Definition] = [d for d in made if not d.name.startswith("_")]
+        for name, family_name, given in _MEMBER.findall(text):
+            self.public.append(Member(name, private[family_name], given))
         #: Further names of a function, by its own.
         self.aliases: dict[str, list[str]] = {d.name: [] for d in self.public}
         for alias, name in _ALIAS.findall(text):
@@ -67,8 +71,8 @@ class Definition:
         #: Whether results carry a derivative; ``-> Constant`` states that none do.
         self.differentiable = not head.rstrip().endswith("-> Constant:")
         self.text = text
-        self._private = private
-        self._meaning = meaning
+        self.private = private
+        self.meaning = meaning
 
     def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:
         """Record a call."""
@@ -77,12 +81,12 @@ class Definition:
     @cached_property
     def record(self) -> Callable[..., Any]:
         """The recorder of a call."""
-        return compiled(self._written, self._called, CONSTANTS)
+        return compiled(self.written, self._called, CONSTANTS)
 
     @cached_property
     def __signature__(self) -> Signature:
         """The parameters as they are written, after the builder's."""
-        spec = self._written.args
+        spec = self.written.args
         required = [None] * (len(spec.args) - len(spec.defaults))
         given = zip(spec.args, [*required, *spec.defaults], strict=True)
         named = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
@@ -90,18 +94,40 @@ class Definition:
             [
                 Parameter("builder", Parameter.POSITIONAL_ONLY),
                 *[_parameter(a, default, Parameter.POSITIONAL_OR_KEYWORD) for a, default in given],
+                *[_parameter(a, None, Parameter.VAR_POSITIONAL) for a in [spec.vararg] if a],
                 *[_parameter(a, default, Parameter.KEYWORD_ONLY) for a, default in named],
             ]
         )
 
     @cached_property
-    def _written(self) -> ast.FunctionDef:
+    def written(self) -> ast.FunctionDef:
+        """The definition as Python reads it."""
         (definition,) = [n for n in ast.parse(self.text).body if isinstance(n, ast.FunctionDef)]
         return definition
 
     def _called(self, name: str) -> Callable[..., Any]:
-        private = self._private.get(name)
-        return self._meaning(name) if private is None else private
+        private = self.private.get(name)
+        return self.meaning(name) if private is None else private
+
+
+class Member(Definition):
+    """A function of a family: the private one that makes it, its first parameters given."""
+
+    def __init__(self, name: str, family: Definition, given: str) -> None:
+        self.name, self.doc, self.differentiable = name, family.doc, family.differentiable
+        self.private, self.meaning = family.private, family.meaning
+        self._family, self._given = family, given
+
+    @cached_property
+    def text(self) -> str:
+        """The call of the family's function as a definition."""
+        spec = deepcopy(self._family.written.args)
+        del spec.args[: len(ast.parse(f"[{self._given}]", mode="eval").body.elts)]  # type: ignore[attr-defined]
+        passed = [self._given, *[a.arg for a in spec.args]]
+        passed += [f"*{a.arg}" for a in [spec.vararg] if a]
+        passed += [f"{a.arg}={a.arg}" for a in spec.kwonlyargs]
+        call = f"{self._family.name}({', '.join(passed)})"
+        return f'def {self.name}({ast.unparse(spec)}):\n    """{self.doc}"""\n    return {call}\n'
 
 
 def _parameter(written: ast.arg, default: ast.expr | None, kind: Any) -> Parameter:

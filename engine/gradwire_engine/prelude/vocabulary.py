@@ -11,7 +11,8 @@ import numpy as np
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.shape import reshape, swap_last, unsqueeze
-from gradwire_engine.ops.arrays.slicing import picked, sliced
+from gradwire_engine.ops.arrays.slicing import few_parts, of_lengths, picked, sliced
+from gradwire_engine.ops.arrays.windows import bordered, borders, per_axis, span
 from gradwire_engine.ops.axes import (
     axes_of,
     axis_of,
@@ -21,14 +22,18 @@ from gradwire_engine.ops.axes import (
     integers,
     lengths,
     number,
+    range_of,
+    reshaped,
 )
-from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
+from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, SINGLETONS
 from gradwire_engine.ops.builder import Builder, Var, describe
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import (
     broadcast_shapes,
     conj,
 )
+from gradwire_engine.ops.networks.attention import attention_weights
+from gradwire_engine.ops.patterns import Span
 from gradwire_engine.ops.promotion import (
     dtype_of,
     finfo,
@@ -59,7 +64,7 @@ def _binary(name: str) -> Callable[..., Any]:
     """An operator: Python's on what is known while recording, else the operation."""
     record, known = FUNCTIONS[name].record, OPERATORS[name]
     op: Any = SINGLETONS[name] if name in _ALONE else None
-    kinds = _COMPARED if name in ("equal", "not_equal") else _NUMBERS
+    kinds = _COMPARED if name in ("equal", "not_equal") else (*_NUMBERS, str)
 
     def apply(b: Builder, x: Any, y: Any) -> Any:
         if type(x) is Var:
@@ -119,6 +124,14 @@ def _flat(*parts: Any) -> tuple[Any, ...]:
     return tuple([n for p in parts for n in (p if isinstance(p, list | tuple | range) else (p,))])
 
 
+def held(value: float, dtype: np.dtype[Any]) -> float:
+    """``value``, or for an infinite one that integers are to hold the outermost of these."""
+    if dtype.kind not in "iu" or math.isfinite(value):
+        return value
+    bounds = np.iinfo(dtype)
+    return int(bounds.max if value > 0 else bounds.min)
+
+
 def _refuse(why: str, message: str, *shown: Any, hint: str | None = None) -> None:
     """Raise an error; each {} of its message is a parameter, or the type of an array."""
     words = [str(x.type) if isinstance(x, Var) else str(x) for x in shown]
@@ -141,6 +154,11 @@ WORDS: dict[str, Callable[..., Any]] = {
     "broadcast": Builder.broadcast,
     "cast": lambda b, x, dtype: b.cast(x, dtype_of(dtype)),
     "scalar": Builder.scalar,
+    "numbers": Builder.numbers,
+    "few_parts": few_parts,
+    "attention_weights": partial(attention_weights, is_causal=False, scale=None),
+    # An operation by the name of its class, with its fields by keyword, on arrays as they are.
+    "primitive": lambda b, name, *x, **fields: b.emit(PRIMITIVES[name](**fields), *x),
 }
 #: Constants, and by name what is called without a builder.
 CONSTANTS: dict[str, Any] = {
@@ -153,12 +171,17 @@ CONSTANTS: dict[str, Any] = {
     "zip": partial(zip, strict=True),
     "enumerate": enumerate,
     "flat": _flat,
+    "tuple": tuple,
     "refuse": _refuse,
     # Parameters that are known while recording.
     "is_number": lambda x, n=None: isinstance(x, int | float) and n in (None, x),
     "is_bool": lambda x: isinstance(x, bool),
     "is_int": lambda x: isinstance(x, int),
+    "is_text": lambda x, word=None: isinstance(x, str) and word in (None, x),
+    "is_array": lambda x: isinstance(x, Var),
     "is_list": lambda x: isinstance(x, list | tuple),
+    "name_of": lambda x: getattr(x, "name", ""),
+    "reach": span,
     "root": math.sqrt,
     "size_of": math.prod,
     # Arrays as they are, axes as ``axes_of`` gives them.
@@ -177,6 +200,7 @@ CONSTANTS: dict[str, Any] = {
         function.__name__: function
         for function in (
             *(axes_of, axis_of, choice, flag, integer, integers, lengths, number),
+            *(per_axis, range_of, reshaped, borders, bordered, held, of_lengths, Span),
             *(broadcast_shapes, describe, picked, real_of, sliced, spread),
             *(drawn_dtype, shape_for),
         )

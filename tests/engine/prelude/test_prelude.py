@@ -138,6 +138,52 @@ def test_what_goes_by_keyword_only_has_its_default():
     np.testing.assert_array_equal(recorded(text, [X], scale=2), X * 2)
 
 
+def test_any_number_of_arguments_is_a_tuple():
+    text = "def f(*parts, by: Static = 1):\n    return sum([part * by for part in parts], 0)"
+    np.testing.assert_array_equal(recorded(text, [Y, Y]), Y + Y)
+    np.testing.assert_array_equal(recorded(text, [Y, Y, Y], by=2), Y * 6)
+
+
+def test_sequences_are_spread_where_their_stars_stand():
+    body = "parts = [x, y]\n    return where(x > 0, *parts) - np.sum(*[x, 0], keepdims=True)"
+    text = f"def f(x, y):\n    {body}"
+    expected = np.where(X > 0, X, Y) - X.sum(0, keepdims=True)
+    np.testing.assert_allclose(recorded(text, [X, Y]), expected, rtol=1e-15)
+
+
+def test_text_and_tables_known_while_recording_are_pythons():
+    body = (
+        'kinds = {"sum": (sum, 1), "max": (np.max, 2)}\n    reduce, by = kinds[name.lower()]\n'
+        '    return reduce(x, "xy".index("y")) * by if "s" + "um" in kinds else x'
+    )
+    text = f"def f(x, *, name: Static):\n    {body}"
+    np.testing.assert_array_equal(recorded(text, [X], name="Max"), X.max(1) * 2)
+    np.testing.assert_array_equal(recorded(text, [X], name="SUM"), X.sum(1))
+
+
+def test_members_of_a_family_take_what_is_left():
+    text = (
+        'def _scaled(reduce, by: Static, x, *others, axis: Static = 0):\n    """By ``by``."""\n'
+        "    return [reduce(z, axis) * by for z in (x, *others)]\n\n\n"
+        "total = _scaled(sum, 2)\n\nmost = _scaled(np.max, -1)\n\nhighest = most\n"
+    ).replace("(x, *others)", "flat([x], others)")
+    source = prelude.Source("torch", "", text, {}, vocabulary.meaning)
+    total, most = source.public
+    assert (total.name, total.doc, str(most.__signature__)) == (
+        "total",
+        "By ``by``.",
+        "(builder, /, x, *others, axis: 'Static' = 0)",
+    )
+    assert source.aliases == {"total": [], "most": ["torch.highest"]}
+    b = Builder(Limits())
+    x = b.input(ArrayType(X.dtype, X.shape))
+    found = [*total(b, x), *most(b, x, x, axis=1)]
+    values = interpret(b.tape(found), [X])
+    expected = [X.sum(0) * 2, -X.max(1), -X.max(1)]
+    for z, value in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(values[z.slot], value)
+
+
 @pytest.mark.parametrize("body", ["if x > 0:\n        return x", "return x or 1.0"])
 def test_nothing_is_decided_by_values(body):
     with pytest.raises(BadArgument, match="must be a number, got"):

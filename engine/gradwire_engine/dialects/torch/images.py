@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import flag, integers
@@ -20,7 +19,6 @@ from gradwire_engine.ops.images.resampling import (
     kernel_weights,
     weighed,
 )
-from gradwire_engine.ops.promotion import DTYPES, finfo
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -143,43 +141,3 @@ def _area_weights(i: Any, count: int, length: int) -> Any:
     index = np.arange(length)
     covered = (index >= i * length // count) & (index * count < (i + 1) * length)
     return covered / covered.sum(1, keepdims=True)
-
-
-@TORCH.macro(f"{_F}.batch_norm")
-def batch_norm(
-    b: Builder,
-    input: Any,
-    running_mean: Any,
-    running_var: Any,
-    weight: Any = None,
-    bias: Any = None,
-    training: Static = False,
-    momentum: Static = 0.1,
-    eps: Any = 1e-5,
-) -> Any:
-    """``(x - mean) / sqrt(var + eps) weight + bias`` for each channel, along axis 1.
-
-    The statistics are those given, or of ``input`` itself when ``training``.  What is running is
-    not updated: a program has no state, and ``momentum`` no effect.
-    """
-    given = (None, None) if flag(training, "training") else (running_mean, running_var)
-    if given == (None, None) and not training:
-        raise BadArgument("batch_norm needs running_mean and running_var, unless training")
-    return recorded("batch_norm")(b, input, *given, weight, bias, 1, eps)
-
-
-@TORCH.macro(f"{_F}.rms_norm")
-def rms_norm(
-    b: Builder, input: Any, normalized_shape: Static, weight: Any = None, eps: Any = None
-) -> Any:
-    """``z = x / sqrt(mean(x²) + eps) weight`` over the last axes.
-
-    ``eps`` is by default the dtype's own, of half precision that of float32.
-    """
-    x = b.inexact(input)
-    shape = integers(normalized_shape, "normalized_shape")
-    if not shape or x.type.shape[-len(shape) :] != shape:
-        raise ShapeMismatch(f"rms_norm over {shape} of an array of shape {x.type.shape}")
-    computed = DTYPES["float32"] if x.dtype.itemsize == 2 else x.dtype
-    least = float(finfo(computed).eps) if eps is None else eps
-    return recorded("rms_norm")(b, x, weight, tuple(range(-len(shape), 0)), least)

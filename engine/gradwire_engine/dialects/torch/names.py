@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradwire_engine.dialects.torch.scalars import PyTorch
 
 _FUNCTIONAL = "torch.nn.functional."
@@ -25,11 +23,6 @@ DTYPES = {
     "cdouble": "complex128",
     "bool": "bool",
 }
-
-
-def listed(lengths: tuple[Any, ...]) -> Any:
-    """Lengths that were given one by one, or as a list."""
-    return lengths[0] if len(lengths) == 1 and isinstance(lengths[0], list | tuple) else lengths
 
 
 def _several(names: str, operation: str, parameters: str, *spaces: str) -> None:
