@@ -32,6 +32,7 @@ from gradwire_engine.ops.elementwise import (
     broadcast_shapes,
     conj,
 )
+from gradwire_engine.ops.images.resampling import cubic, hat, nearest, stretched
 from gradwire_engine.ops.networks.attention import attention_weights
 from gradwire_engine.ops.patterns import Span
 from gradwire_engine.ops.promotion import (
@@ -183,6 +184,7 @@ CONSTANTS: dict[str, Any] = {
     "name_of": lambda x: getattr(x, "name", ""),
     "reach": span,
     "root": math.sqrt,
+    "floor_of": math.floor,
     "size_of": math.prod,
     # Arrays as they are, axes as ``axes_of`` gives them.
     "sum_over": Sum.over,
@@ -203,6 +205,7 @@ CONSTANTS: dict[str, Any] = {
             *(per_axis, range_of, reshaped, borders, bordered, held, of_lengths, Span),
             *(broadcast_shapes, describe, picked, real_of, sliced, spread),
             *(drawn_dtype, shape_for),
+            *(cubic, hat, nearest, stretched),
         )
     },
 }
