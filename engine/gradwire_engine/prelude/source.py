@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from functools import cached_property
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -52,8 +51,8 @@ class Source:
         private.update({d.name: d for d in made if d.name.startswith("_")})
         #: Those that programs may call.
         self.public: list[Definition] = [d for d in made if not d.name.startswith("_")]
-        for name, family_name, given in _MEMBER.findall(text):
-            self.public.append(Member(name, private[family_name], given))
+        for name, family, given in _MEMBER.findall(text):
+            self.public.append(Member(name, private[family], given))
         #: Further names of a function, by its own.
         self.aliases: dict[str, list[str]] = {d.name: [] for d in self.public}
         for alias, name in _ALIAS.findall(text):
@@ -71,8 +70,8 @@ class Definition:
         #: Whether results carry a derivative; ``-> Constant`` states that none do.
         self.differentiable = not head.rstrip().endswith("-> Constant:")
         self.text = text
-        self.private = private
-        self.meaning = meaning
+        self._private = private
+        self._meaning = meaning
 
     def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:
         """Record a call."""
@@ -81,12 +80,16 @@ class Definition:
     @cached_property
     def record(self) -> Callable[..., Any]:
         """The recorder of a call."""
-        return compiled(self.written, self._called, CONSTANTS)
+        return self._compiled(self._written)
+
+    def values_of(self, expressions: str) -> Any:
+        """The values of expressions that record nothing, as a tuple."""
+        return self._compiled(_read(f"def given():\n    return ({expressions},)"))(None)
 
     @cached_property
     def __signature__(self) -> Signature:
         """The parameters as they are written, after the builder's."""
-        spec = self.written.args
+        spec = self._written.args
         required = [None] * (len(spec.args) - len(spec.defaults))
         given = zip(spec.args, [*required, *spec.defaults], strict=True)
         named = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
@@ -100,34 +103,46 @@ class Definition:
         )
 
     @cached_property
-    def written(self) -> ast.FunctionDef:
-        """The definition as Python reads it."""
-        (definition,) = [n for n in ast.parse(self.text).body if isinstance(n, ast.FunctionDef)]
-        return definition
+    def _written(self) -> ast.FunctionDef:
+        return _read(self.text)
+
+    def _compiled(self, definition: ast.FunctionDef) -> Callable[..., Any]:
+        return compiled(definition, self._called, CONSTANTS)
 
     def _called(self, name: str) -> Callable[..., Any]:
-        private = self.private.get(name)
-        return self.meaning(name) if private is None else private
+        private = self._private.get(name)
+        return self._meaning(name) if private is None else private
 
 
 class Member(Definition):
-    """A function of a family: the private one that makes it, its first parameters given."""
+    """A function of a family: the one that makes it, whose first parameters are ``given``."""
 
     def __init__(self, name: str, family: Definition, given: str) -> None:
         self.name, self.doc, self.differentiable = name, family.doc, family.differentiable
-        self.private, self.meaning = family.private, family.meaning
+        self.text = f"{name} = {family.name}({given})"
         self._family, self._given = family, given
 
     @cached_property
-    def text(self) -> str:
-        """The call of the family's function as a definition."""
-        spec = deepcopy(self._family.written.args)
-        del spec.args[: len(ast.parse(f"[{self._given}]", mode="eval").body.elts)]  # type: ignore[attr-defined]
-        passed = [self._given, *[a.arg for a in spec.args]]
-        passed += [f"*{a.arg}" for a in [spec.vararg] if a]
-        passed += [f"{a.arg}={a.arg}" for a in spec.kwonlyargs]
-        call = f"{self._family.name}({', '.join(passed)})"
-        return f'def {self.name}({ast.unparse(spec)}):\n    """{self.doc}"""\n    return {call}\n'
+    def record(self) -> Callable[..., Any]:
+        """The recorder of a call."""
+        record, given = self._family.record, self._values
+        return lambda builder, *args, **named: record(builder, *given, *args, **named)
+
+    @cached_property
+    def __signature__(self) -> Signature:
+        """The family's parameters but for those that are given."""
+        builder, *parameters = self._family.__signature__.parameters.values()
+        return Signature([builder, *parameters[len(self._values) :]])
+
+    @cached_property
+    def _values(self) -> tuple[Any, ...]:
+        values: tuple[Any, ...] = self._family.values_of(self._given)
+        return values
+
+
+def _read(text: str) -> ast.FunctionDef:
+    (definition,) = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    return definition
 
 
 def _parameter(written: ast.arg, default: ast.expr | None, kind: Any) -> Parameter:
