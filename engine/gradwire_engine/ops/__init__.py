@@ -20,7 +20,6 @@ from gradwire_engine.ops.arrays import (
 from gradwire_engine.ops.images import (
     grids,
     interpolation,
-    measures,
     resampling,
     splines,
 )
@@ -73,16 +72,13 @@ from gradwire_engine.ops.reductions import (
 from gradwire_engine.ops.sequences import (
     bins,
     cumulative,
-    quadrature,
     running,
     sorting,
-    tables,
 )
 from gradwire_engine.ops.signals import (
     adaptive,
     convolution,
     cosines,
-    filtering,
     pooling,
     waves,
 )
@@ -143,7 +139,6 @@ __all__ = [
     "error_functions",
     "exponential",
     "factorizations",
-    "filtering",
     "gamma",
     "grids",
     "hypergeometric",
@@ -155,7 +150,6 @@ __all__ = [
     "joining",
     "keys",
     "matrix_functions",
-    "measures",
     "normal",
     "normalized",
     "norms",
@@ -171,7 +165,6 @@ __all__ = [
     "pooling",
     "products",
     "pseudoinverse",
-    "quadrature",
     "rearranging",
     "reductions",
     "relative",
@@ -193,7 +186,6 @@ __all__ = [
     "stacking",
     "structured",
     "struve",
-    "tables",
     "trigonometric",
     "waves",
     "windows",

@@ -47,6 +47,7 @@ from gradwire_engine.ops.random.keys import (
 )
 from gradwire_engine.ops.reductions.norms import Norm
 from gradwire_engine.ops.reductions.reductions import Sum, spread
+from gradwire_engine.ops.signals.convolution import reversed_conj
 from gradwire_engine.prelude.compiler import OPERATORS, TRUE
 from gradwire_engine.tape import FLOATING, kind_of
 
@@ -184,6 +185,7 @@ CONSTANTS: dict[str, Any] = {
     "name_of": lambda x: getattr(x, "name", ""),
     "reach": span,
     "root": math.sqrt,
+    "exponential": math.exp,
     "floor_of": math.floor,
     "size_of": math.prod,
     # Arrays as they are, axes as ``axes_of`` gives them.
@@ -205,7 +207,7 @@ CONSTANTS: dict[str, Any] = {
             *(per_axis, range_of, reshaped, borders, bordered, held, of_lengths, Span),
             *(broadcast_shapes, describe, picked, real_of, sliced, spread),
             *(drawn_dtype, shape_for),
-            *(cubic, hat, nearest, stretched),
+            *(cubic, hat, nearest, stretched, reversed_conj),
         )
     },
 }

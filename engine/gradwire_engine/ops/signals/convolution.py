@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.errors import ShapeMismatch
 from gradwire_engine.ops.arrays.rearranging import Flip
 from gradwire_engine.ops.arrays.shape import reshape, swap_last
-from gradwire_engine.ops.arrays.slicing import Slice
 from gradwire_engine.ops.arrays.windows import (
     OverlapAdd,
     Windows,
@@ -252,52 +250,3 @@ class ConvolveWithin(Op):
 def reversed_conj(y: Var, ndim: int) -> Var:
     """Conjugate of ``y`` backwards along its last axes: convolving with it correlates."""
     return Flip(tuple(range(y.ndim - ndim, y.ndim)))(conj(y))
-
-
-def block(z: Var, bounds: Sequence[tuple[int, int]]) -> Var:
-    """The part of ``z`` with the given starts and lengths along its last axes."""
-    shape = z.type.shape[: -len(bounds)]
-    starts = (*[0] * len(shape), *[start for start, _ in bounds])
-    return Slice(starts, (*shape, *[start + length for start, length in bounds]))(z)
-
-
-def part(z: Var, x: Shape, y: Shape, mode: Any, middle: Sequence[tuple[int, int]]) -> Var:
-    """The part that ``mode`` keeps of the full convolution of shapes ``x`` and ``y``."""
-    if mode == "full":
-        return z
-    if mode == "same":
-        return block(z, middle)
-    if mode != "valid":
-        raise BadArgument("the mode is 'full', 'same' or 'valid'")
-    return block(z, [(min(n, m) - 1, abs(n - m) + 1) for n, m in zip(x, y, strict=True)])
-
-
-def _vectors(b: Builder, a: Any, v: Any) -> list[Var]:
-    vectors = b.promote(a, v)
-    if any(x.ndim != 1 for x in vectors):
-        listed = " and ".join(str(x.type) for x in vectors)
-        raise ShapeMismatch(
-            f"a convolution needs two vectors, got {listed}", hint="signal.convolve takes arrays"
-        )
-    return vectors
-
-
-@macro("convolve")
-def convolve(b: Builder, a: Any, v: Any, mode: Static = "full") -> Any:
-    """Convolution of vectors: ``z_k = sum_j a_j v_{k-j}``.
-
-    ``mode`` ``full`` gives all, ``same`` the middle ones, as many as the longer vector has, and
-    ``valid`` those where the vectors overlap completely.
-    """
-    x, y = _vectors(b, a, v)
-    (n,), (m,) = x.type.shape, y.type.shape
-    return part(Convolve(1)(x, y), (n,), (m,), mode, [((min(n, m) - 1) // 2, max(n, m))])
-
-
-@macro("correlate")
-def correlate(b: Builder, a: Any, v: Any, mode: Static = "valid") -> Any:
-    """Correlation of vectors: ``z_k = sum_j a_{j+k} v_j*``; modes as for ``convolve``."""
-    x, y = _vectors(b, a, v)
-    (n,), (m,) = x.type.shape, y.type.shape
-    start = n // 2 if n < m else (m - 1) // 2
-    return part(Convolve(1)(x, reversed_conj(y, 1)), (n,), (m,), mode, [(start, max(n, m))])
