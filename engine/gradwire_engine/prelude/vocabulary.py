@@ -34,7 +34,7 @@ from gradwire_engine.ops.elementwise import (
 )
 from gradwire_engine.ops.images.resampling import cubic, hat, nearest, stretched
 from gradwire_engine.ops.networks.attention import attention_weights
-from gradwire_engine.ops.patterns import Span
+from gradwire_engine.ops.patterns import Span, indexed_shape
 from gradwire_engine.ops.promotion import (
     dtype_of,
     finfo,
@@ -204,7 +204,17 @@ CONSTANTS: dict[str, Any] = {
         function.__name__: function
         for function in (
             *(axes_of, axis_of, choice, flag, integer, integers, lengths, number),
-            *(per_axis, range_of, reshaped, borders, bordered, held, of_lengths, Span),
+            *(
+                per_axis,
+                range_of,
+                reshaped,
+                borders,
+                bordered,
+                held,
+                of_lengths,
+                Span,
+                indexed_shape,
+            ),
             *(broadcast_shapes, describe, picked, real_of, sliced, spread),
             *(drawn_dtype, shape_for),
             *(cubic, hat, nearest, stretched, reversed_conj),
