@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
-from gradwire_engine.ops.arrays.shape import reshape, swap_last, unsqueeze
+from gradwire_engine.ops.arrays.shape import reshape, swap_last, transpose, unsqueeze
 from gradwire_engine.ops.arrays.slicing import few_parts, of_lengths, picked, sliced
 from gradwire_engine.ops.arrays.windows import bordered, borders, per_axis, span
 from gradwire_engine.ops.axes import (
@@ -192,6 +192,7 @@ CONSTANTS: dict[str, Any] = {
     "sum_over": Sum.over,
     "norm_over": Norm.over,
     "shaped": reshape,
+    "transposed": transpose,
     "new_axes": unsqueeze,
     "swapped": swap_last,
     "conjugated": conj,
