@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwire_engine.dialects import stats, torch
+from gradwire_engine.dialects import stats
 from gradwire_engine.dialects.base import Dialect, Recorded
 from gradwire_engine.dialects.jax import JAX
 from gradwire_engine.dialects.scipy import SCIPY
 from gradwire_engine.dialects.tensorflow import TF
 from gradwire_engine.dialects.torch import TORCH
+from gradwire_engine.dialects.torch.names import DTYPES as TORCH_DTYPES
 from gradwire_engine.ops.base import Function
 from gradwire_engine.ops.promotion import DTYPES
 
@@ -22,7 +23,7 @@ for _dialect in DIALECTS:
 #: Names of dtypes that only a dialect has.
 _DTYPES = {
     "tf": {"half": "float16", "double": "float64", "bool": "bool"},
-    "torch": torch.names.DTYPES,
+    "torch": TORCH_DTYPES,
 }
 
 

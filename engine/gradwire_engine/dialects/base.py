@@ -79,21 +79,25 @@ class Dialect:
 
     def read_prelude(self) -> None:
         """Enter the functions that are written in Gradwire's language."""
-        for source in sources(self.name, self._meaning):
+        for source in sources(self.name, self.recorder_of):
             for definition in source.public:
                 first = f"{source.namespace}.{definition.name}"
                 record = self._recorded(first.partition(".")[2], definition, None)
                 names = [first, *source.aliases[definition.name]]
                 self._publish(names, record, definition.doc, self.name, None)
 
-    def _meaning(self, name: str) -> Callable[..., Any]:
+    def recorder_of(self, name: str) -> Callable[..., Any]:
         """The recorder of a call of ``name`` in the dialect's functions of the prelude."""
         found = meaning(name)
         if found is not None:
             return found
         (full,) = [to + name.removeprefix(r) for r, to in self.roots.items() if name.startswith(r)]
         record = self.functions[full].record
-        return record.own if isinstance(record, Recorded) and not record.renamed else record
+        if not isinstance(record, Recorded):
+            return record
+        if isinstance(record.wrapped, Definition):  # compiled when it is called
+            return record.wrapped
+        return record if record.renamed else record.own
 
     def _full(self, names: str) -> list[str]:
         return [f"{self.name}.{name}" for name in names.split()]
@@ -125,7 +129,8 @@ class Recorded:
         ignored: str,
         synonyms: dict[str, str],
     ) -> None:
-        self._record = record
+        #: What records with the operation's own parameters.
+        self.wrapped = record
         #: The parameters as an entry has them, None for those that ``record`` has.
         self._written = written
         #: Other names of parameters in programs.
@@ -135,7 +140,7 @@ class Recorded:
 
     @cached_property
     def _parsed(self) -> tuple[list[Parameter], dict[str, str]]:
-        own = [*inspect.signature(self._record).parameters.values()][1:]
+        own = [*inspect.signature(self.wrapped).parameters.values()][1:]
         return (own, {}) if self._written is None else _parsed(self._written, own)
 
     @cached_property
@@ -154,7 +159,7 @@ class Recorded:
     @cached_property
     def own(self) -> Callable[..., Any]:
         """The recorder of a call that is written with the operation's own parameters."""
-        record = self._record.record if isinstance(self._record, Definition) else self._record
+        record = self.wrapped.record if isinstance(self.wrapped, Definition) else self.wrapped
         return staying_half(record) if self.stays_half else record
 
     def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:

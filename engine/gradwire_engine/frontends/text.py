@@ -209,7 +209,8 @@ class _Reader(ExpressionReader):
     def body_of(self, node: ast.FunctionDef) -> Block:
         """The block of a function that nothing is around."""
         spec = node.args
-        self.assigned.update([a.arg for a in (*spec.args, *spec.kwonlyargs)])
+        given = [*spec.args, *spec.kwonlyargs, *([spec.vararg] if spec.vararg else [])]
+        self.assigned.update([parameter.arg for parameter in given])
         self.assigned.update(_bound_names(node.body))
         self._functions += 1
         return self.block(node.body)

@@ -2,11 +2,13 @@
 
 A file has functions of one namespace, ``tf.keras.losses.gw`` those of ``tf.keras.losses``; what
 follows a hyphen only divides. They are written as programs write functions, with three liberties:
-parameters may go by keyword only, ``Static`` marks those that must be known while recording, and
-``vocabulary`` has further words. A name that begins with an underscore is of the library's files
-alone; any other bare name is Gradwire's operation, and one with a library's prefix that library's
-function. ``tf.abs = abs`` gives another name to a function above. What operators make of parameters
-that are not ``Static`` is recorded, also of literals.
+parameters may go by keyword only or be any number, ``Static`` marks those that must be known while
+recording, and ``vocabulary`` has further words. A name that begins with an underscore is of the
+library's files alone; any other bare name is Gradwire's operation, and one with a library's prefix
+that library's function. ``tf.abs = abs`` gives another name to a function above, ``conv2d =
+_conv(2)`` a function whose first parameters are given: members of a family. What operators make of
+parameters that are not ``Static`` is recorded, also of literals; methods are those of text and
+tables that are known.
 
 Files of ``np`` have Gradwire's own functions, ``np.random-draws.gw`` those of ``random`` in the
 family ``draws``. ``-> Constant`` states that a result carries no derivative. Their operators are

@@ -6,7 +6,7 @@ import __future__
 import ast
 import marshal
 import operator
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from types import CodeType
 from typing import Any
 
@@ -46,20 +46,36 @@ def translated(text: str, constants: Set[str]) -> CodeType:
     """The functions of a text as Python's code, recorders given the builder and then arguments.
 
     Those that they call get a builder, too, but for the ``constants``. Each function is apart, so
-    that what is not used is never read: its code as bytes, with the names of what it calls.
+    that what is not used is never read: its code as bytes, with the names of what it calls. A
+    member of a family has one that gives the values of the family's first parameters.
     """
     found = {}
-    for definition in ast.parse(text).body:
-        if isinstance(definition, ast.FunctionDef):
-            spec = definition.args
-            body = _Body([*spec.args, *spec.kwonlyargs], constants)
-            body.block(read_body(definition))
-            parameters = ast.unparse(spec)  # their annotations are never evaluated
-            head = f"def {_recorder(definition.name)}({BUILDER}, {parameters}):"
-            lines = [head, *body.lines, "    return None"]
-            code = marshal.dumps(_code("\n".join(lines), definition.name))
-            found[definition.name] = (code, sorted(body.called))
+    for definition in _definitions(text):
+        spec = definition.args
+        several = [spec.vararg] if spec.vararg else []
+        body = _Body([*spec.args, *several, *spec.kwonlyargs], constants)
+        body.block(read_body(definition))
+        parameters = ast.unparse(spec)  # their annotations are never evaluated
+        head = f"def {_recorder(definition.name)}({BUILDER}, {parameters}):"
+        lines = [head, *body.lines, "    return None"]
+        code = marshal.dumps(_code("\n".join(lines), definition.name))
+        found[definition.name] = (code, sorted(body.called))
     return _code(f"{_FUNCTIONS} = {found}", "functions")
+
+
+def _definitions(text: str) -> Iterator[ast.FunctionDef]:
+    for statement in ast.parse(text).body:
+        match statement:
+            case ast.FunctionDef():
+                yield statement
+            case ast.Assign([ast.Name(member)], ast.Call(_, given, [])):
+                values = ast.unparse(ast.Tuple(given))
+                yield from _definitions(f"def {given_of(member)}():\n    return {values}")
+
+
+def given_of(member: str) -> str:
+    """The name of the function that gives the values of the parameters that a member has."""
+    return f"_given_{member}"
 
 
 def _code(text: str, name: str) -> CodeType:
@@ -189,11 +205,17 @@ class _Body:
         keywords: Sequence[str],
     ) -> str:
         split = len(given) - len(keywords)
-        named = [
-            f"*{value}" if key.startswith("*") else f"{key}={value}"
-            for key, value in zip(keywords, given[split:], strict=True)
-        ]
-        return self._named(node, f"{function}({', '.join([*first, *given[:split], *named])})")
+        arguments = [*given[:split]]
+        for key, value in zip(keywords, given[split:], strict=True):
+            if key.startswith("*"):  # and the place among the others
+                arguments.insert(int(key[1:]), f"*{value}")
+            else:
+                arguments.append(f"{key}={value}")
+        return self._named(node, f"{function}({', '.join([*first, *arguments])})")
+
+    def _method(self, node: Node, given: Sequence[str]) -> str:
+        name, keywords = node.value
+        return self._recorded(node, f"{given[0]}.{name}", [], given[1:], keywords)
 
     def _attribute(self, node: Node, given: Sequence[str]) -> str:
         return f"{given[0]}.{'type.size' if node.value == 'size' else node.value}"
@@ -209,6 +231,10 @@ class _Body:
 
     def _tuple(self, node: Node, given: Sequence[str]) -> str:
         return self._named(node, f"({', '.join(given)},)" if given else "()")
+
+    def _dict(self, node: Node, given: Sequence[str]) -> str:
+        items = [f"{key!r}: {value}" for key, value in zip(node.value, given, strict=True)]
+        return self._named(node, f"{{{', '.join(items)}}}")
 
     def _choose(self, node: Node, given: Sequence[str]) -> str:
         self._inner(f"if {self._true(given[0])}:", node.blocks[0], f"_{node.at}")

@@ -12,7 +12,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from gradwire_engine.prelude.compiler import BUILDER, Recorders, translated
+from gradwire_engine.errors import InternalError
+from gradwire_engine.prelude.compiler import BUILDER, Recorders, given_of, translated
 from gradwire_engine.prelude.vocabulary import CONSTANTS
 
 #: The modules by which the prelude is translated.
@@ -27,6 +28,7 @@ _TRANSLATORS = (
 _SUFFIX = ".gw"
 _NEXT = re.compile(r"^(?=def )", re.MULTILINE)
 _ALIAS = re.compile(r"^([\w.]+) = (\w+)$", re.MULTILINE)
+_MEMBER = re.compile(r"^(\w+) = (\w+)\((.+)\)$", re.MULTILINE)
 
 
 Meaning = Callable[[str], Callable[..., Any]]
@@ -90,9 +92,15 @@ class Source:
         text = path.read_text("utf-8")
         _, *parts = _NEXT.split(text)
         made = [Definition(part, self) for part in parts]
-        private.update({d.name: d for d in made if d.name.startswith("_")})
+        for definition in made:
+            if definition.name.startswith("_"):
+                if definition.name in private:
+                    raise InternalError(f"{path.name} defines {definition.name} once more")
+                private[definition.name] = definition
         #: Those that programs may call.
         self.public: list[Definition] = [d for d in made if not d.name.startswith("_")]
+        for member, family, given in _MEMBER.findall(text):
+            self.public.append(Member(member, private[family], given, self))
         #: Further names of a function, by its own.
         self.aliases: dict[str, list[str]] = {d.name: [] for d in self.public}
         for alias, name in _ALIAS.findall(text):
@@ -138,3 +146,30 @@ class Definition:
         written = signature(self.record).parameters.values()
         builder = Parameter("builder", Parameter.POSITIONAL_ONLY)
         return Signature([builder if p.name == BUILDER else p for p in written])
+
+
+class Member(Definition):
+    """A function of a family: the one that makes it, whose first parameters are given."""
+
+    def __init__(self, name: str, family: Definition, given: str, source: Source) -> None:
+        self.name, self.doc, self.differentiable = name, family.doc, family.differentiable
+        self.text = f"{name} = {family.name}({given})"
+        self._family, self._source = family, source
+
+    @cached_property
+    def record(self) -> Callable[..., Any]:
+        """The recorder of a call."""
+        record, given = self._family.record, self._given
+        return lambda builder, *args, **named: record(builder, *given, *args, **named)
+
+    @cached_property
+    def __signature__(self) -> Signature:
+        """The family's parameters but for those that are given."""
+        builder, *parameters = self._family.__signature__.parameters.values()
+        return Signature([builder, *parameters[len(self._given) :]])
+
+    @cached_property
+    def _given(self) -> tuple[Any, ...]:
+        """Values of the family's first parameters, which record nothing."""
+        values: tuple[Any, ...] = self._source.recorders[given_of(self.name)](None)
+        return values

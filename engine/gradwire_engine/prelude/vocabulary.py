@@ -13,8 +13,8 @@ from gradwire_engine.errors import BadArgument, DomainError, DtypeMismatch, Shap
 from gradwire_engine.ops.arrays.diagonals import diagonal_length
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.segments import added_at_ids
-from gradwire_engine.ops.arrays.shape import reshape, swap_last, unsqueeze
-from gradwire_engine.ops.arrays.slicing import of_lengths, picked, sliced
+from gradwire_engine.ops.arrays.shape import reshape, swap_last, transpose, unsqueeze
+from gradwire_engine.ops.arrays.slicing import few_parts, of_lengths, picked, sliced
 from gradwire_engine.ops.arrays.windows import bordered, borders, per_axis, span
 from gradwire_engine.ops.axes import (
     axes_of,
@@ -25,6 +25,8 @@ from gradwire_engine.ops.axes import (
     integers,
     lengths,
     number,
+    range_of,
+    reshaped,
 )
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, SINGLETONS
 from gradwire_engine.ops.builder import Builder, Var, describe
@@ -35,8 +37,10 @@ from gradwire_engine.ops.elementwise import (
     conj,
 )
 from gradwire_engine.ops.images.interpolation import BORDERS, SPLINES, inside, sampled, within
+from gradwire_engine.ops.images.resampling import cubic, hat, nearest, stretched
 from gradwire_engine.ops.linalg.products import times
 from gradwire_engine.ops.linalg.sparse import matrix_parts, sparse_of
+from gradwire_engine.ops.networks.attention import attention_weights
 from gradwire_engine.ops.patterns import ARRAY, Span, complete_pattern
 from gradwire_engine.ops.promotion import (
     dtype_of,
@@ -71,7 +75,7 @@ def _binary(name: str) -> Callable[..., Any]:
     """An operator: Python's on what is known while recording, else the operation."""
     record, known = FUNCTIONS[name].record, OPERATORS[name]
     op: Any = SINGLETONS[name] if name in _ALONE else None
-    kinds = _COMPARED if name in ("equal", "not_equal") else _NUMBERS
+    kinds = _COMPARED if name in ("equal", "not_equal") else (*_NUMBERS, str)
 
     def apply(b: Builder, x: Any, y: Any) -> Any:
         if type(x) is Var:
@@ -132,22 +136,23 @@ def _flat(*parts: Any) -> tuple[Any, ...]:
     return tuple([n for p in parts for n in (p if isinstance(p, list | tuple | range) else (p,))])
 
 
+def held(value: float, dtype: np.dtype[Any]) -> float:
+    """``value``, or for an infinite one that integers are to hold the outermost of these."""
+    if dtype.kind not in "iu" or math.isfinite(value):
+        return value
+    bounds = np.iinfo(dtype)
+    return int(bounds.max if value > 0 else bounds.min)
+
+
 def _table(b: Builder, shape: Any, rule: Any, dtype: Any, *given: Any) -> Var:
     """The constant that has ``rule(i, j, …, *given)`` at ``i, j, …``, which are arrays of NumPy."""
     return b.table(shape, lambda *at: rule(b, *at, *given), dtype_of(dtype))
 
 
 def _indexed(x: Var, items: Any) -> Var:
-    """``x[items]``: index arrays, and integers, slices, None and ``...``."""
+    """``x[items]``: index arrays, and integers, spans, None and ``...``."""
     arrays = [item for item in items if isinstance(item, Var)]
-    pattern = [
-        Span(item.start, item.stop, item.step)
-        if isinstance(item, slice)
-        else ARRAY
-        if isinstance(item, Var)
-        else item
-        for item in items
-    ]
+    pattern = [ARRAY if isinstance(item, Var) else item for item in items]
     return GetItem(complete_pattern(tuple(pattern), x.ndim))(x, *arrays)
 
 
@@ -189,6 +194,8 @@ WORDS: dict[str, Callable[..., Any]] = {
     "table": _table,
     "by_formula": lambda b, rule, compute, *x: by_formula(rule, partial(compute, b), *x),
     "sparse_of": sparse_of,
+    "few_parts": few_parts,
+    "attention_weights": partial(attention_weights, is_causal=False, scale=None),
 }
 #: Constants, and by name what is called without a builder.
 CONSTANTS: dict[str, Any] = {
@@ -210,8 +217,10 @@ CONSTANTS: dict[str, Any] = {
     "is_bool": lambda x: isinstance(x, bool),
     "is_int": lambda x: isinstance(x, int),
     "is_list": lambda x: isinstance(x, list | tuple),
-    "is_text": lambda x: isinstance(x, str),
+    "is_text": lambda x, word=None: isinstance(x, str) and word in (None, x),
+    "is_array": lambda x: isinstance(x, Var),
     "is_sparse": lambda x: isinstance(x, Sparse),
+    "name_of": lambda x: getattr(x, "name", ""),
     "lowered": lambda x: x.lower() if isinstance(x, str) else x,
     "bit_length": int.bit_length,
     "root": math.sqrt,
@@ -221,6 +230,7 @@ CONSTANTS: dict[str, Any] = {
     "sum_over": Sum.over,
     "norm_over": Norm.over,
     "shaped": reshape,
+    "transposed": transpose,
     "new_axes": unsqueeze,
     "swapped": swap_last,
     "conjugated": conj,
@@ -239,7 +249,9 @@ CONSTANTS: dict[str, Any] = {
             *(diagonal_length, matrix_parts, of_lengths, shifted),
             *(added_at_ids, inside, sampled, times, within),
             *(bordered, borders, per_axis, span),
-            *(bool, dtype_of, int, slice),
+            *(range_of, reshaped, held, Span),
+            *(cubic, hat, nearest, stretched),
+            *(bool, dtype_of, int),
         )
     },
 }

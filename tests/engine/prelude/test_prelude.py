@@ -3,7 +3,6 @@
 import ast
 import os
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,15 @@ from gradwire_engine.prelude.own import OWN_WORDS
 from gradwire_engine.prelude.source import Source
 from gradwire_engine.tape import ArrayType
 
+
+def known(name: str) -> Any:
+    """The recorder of a call of ``name``, any for one of a library."""
+    return vocabulary.meaning(name) or str
+
+
 OWN = [*prelude.sources(prelude.OWN, prelude.own)]
-SOURCES = [s for d in DIALECTS for s in prelude.sources(d.name, lambda name: str)]
+SOURCES = [s for d in DIALECTS for s in prelude.sources(d.name, d.recorder_of)]
+DEFINITIONS = {d for s in [*SOURCES, *OWN] for d in (*s.public, *s.private.values())}
 PUBLIC = {f"{s.namespace}.{d.name}": d for s in [*SOURCES, *OWN] for d in s.public}
 PRIVATE = {name: d for s in [*SOURCES, *OWN] for name, d in s.private.items()}
 X = np.array([[0.5, -1.25, 2.0], [3.0, 0.75, -0.5]])
@@ -58,19 +64,21 @@ def test_every_dialect_has_all_of_its_functions():
     assert len(PUBLIC) > 500
 
 
-def test_no_two_private_functions_of_a_library_have_one_name():
-    files = [*Path(vocabulary.__file__).parent.glob("*.gw")]
-    for library in ("np", *[dialect.name for dialect in DIALECTS]):
-        own = [path for path in files if re.split(r"[-.]", path.name)[0] == library]
-        names = [n for path in own for n in re.findall(r"(?m)^def (_\w+)", path.read_text("utf-8"))]
-        assert len(names) == len(set(names)), library
+def test_no_two_private_functions_of_a_library_have_one_name(tmp_path):
+    private: dict[str, Any] = {}
+    for name in ("np-first.gw", "np-second.gw"):
+        (tmp_path / name).write_text('def _f(x):\n    """``x``."""\n    return x\n')
+    Source("np", "first", tmp_path / "np-first.gw", private, prelude.own)
+    with pytest.raises(InternalError, match=r"np-second.gw defines _f once more"):
+        Source("np", "second", tmp_path / "np-second.gw", private, prelude.own)
 
 
 @pytest.mark.thorough
 def test_every_definition_can_be_read():
     for name, definition in {**PRIVATE, **PUBLIC}.items():
-        doc = ast.get_docstring(written(definition.text), clean=False)
-        assert definition.doc == doc, name
+        if definition.text.startswith("def "):
+            doc = ast.get_docstring(written(definition.text), clean=False)
+            assert definition.doc == doc, name
         assert "builder" in definition.__signature__.parameters, name
     for name in PUBLIC:
         registries = [dialect.functions for dialect in DIALECTS if name in dialect.functions]
@@ -84,10 +92,10 @@ def test_every_definition_can_be_read():
 
 @pytest.mark.thorough
 def test_every_private_function_and_every_word_is_used():
-    text = "\n".join(d.text for d in {*PUBLIC.values(), *PRIVATE.values()})
+    text = "\n".join(d.text for d in DEFINITIONS)
     words = OWN_WORDS.keys() | {n for n, v in vocabulary.CONSTANTS.items() if callable(v)}
     for name in (PRIVATE.keys() | words) - OPERATORS.keys() - {TRUE}:
-        assert len(re.findall(rf"(?<![\w.]){name}[(,]", text)) > (name in PRIVATE), name
+        assert len(re.findall(rf"(?<![\w.]){name}[(,)]", text)) > (name in PRIVATE), name
 
 
 @pytest.mark.parametrize(
@@ -150,11 +158,6 @@ def test_inner_functions_see_the_names_around_them():
     np.testing.assert_array_equal([values[z.slot] for z in found], [Y * 2, -Y])
 
 
-def test_a_sequence_with_a_star_gives_arguments():
-    text = "def f(x, y):\n    return where(*[x > y, x, y])"
-    np.testing.assert_array_equal(recorded(text, [X, Y]), np.maximum(X, Y))
-
-
 def test_a_file_is_translated_again_when_it_changes(tmp_path):
     path = tmp_path / "np-own.gw"
     for seconds, factor in enumerate((2, 3, 3)):
@@ -170,6 +173,54 @@ def test_what_goes_by_keyword_only_has_its_default():
     text = "def f(x, *, scale: Static = 3):\n    return x * scale"
     np.testing.assert_array_equal(recorded(text, [X]), X * 3)
     np.testing.assert_array_equal(recorded(text, [X], scale=2), X * 2)
+
+
+def test_any_number_of_arguments_is_a_tuple():
+    text = "def f(*parts, by: Static = 1):\n    return sum([part * by for part in parts], 0)"
+    np.testing.assert_array_equal(recorded(text, [Y, Y]), Y + Y)
+    np.testing.assert_array_equal(recorded(text, [Y, Y, Y], by=2), Y * 6)
+
+
+def test_sequences_are_spread_where_their_stars_stand():
+    body = "parts = [x, y]\n    return where(x > 0, *parts) - np.sum(*[x, 0], keepdims=True)"
+    text = f"def f(x, y):\n    {body}"
+    expected = np.where(X > 0, X, Y) - X.sum(0, keepdims=True)
+    np.testing.assert_allclose(recorded(text, [X, Y]), expected, rtol=1e-15)
+
+
+def test_text_and_tables_known_while_recording_are_pythons():
+    body = (
+        'kinds = {"sum": (sum, 1), "max": (np.max, 2)}\n    reduce, by = kinds[name.lower()]\n'
+        '    return reduce(x, "xy".index("y")) * by if "s" + "um" in kinds else x'
+    )
+    text = f"def f(x, *, name: Static):\n    {body}"
+    np.testing.assert_array_equal(recorded(text, [X], name="Max"), X.max(1) * 2)
+    np.testing.assert_array_equal(recorded(text, [X], name="SUM"), X.sum(1))
+
+
+def test_members_of_a_family_take_what_is_left(tmp_path):
+    text = (
+        'def _scaled(reduce, by: Static, x, *others, axis: Static = 0):\n    """By ``by``."""\n'
+        "    return [reduce(z, axis) * by for z in flat([x], others)]\n\n\n"
+        "total = _scaled(sum, 2)\n\nmost = _scaled(np.max, -1)\n\nhighest = most\n"
+    )
+    path = tmp_path / "torch.gw"
+    path.write_text(text)
+    source = Source("torch", "", path, {}, known)
+    total, most = source.public
+    assert (total.name, total.doc, str(most.__signature__)) == (
+        "total",
+        "By ``by``.",
+        "(builder, /, x, *others, axis: 'Static' = 0)",
+    )
+    assert source.aliases == {"total": [], "most": ["torch.highest"]}
+    b = Builder(Limits())
+    x = b.input(ArrayType(X.dtype, X.shape))
+    found = [*total(b, x), *most(b, x, x, axis=1)]
+    values = interpret(b.tape(found), [X])
+    expected = [X.sum(0) * 2, -X.max(1), -X.max(1)]
+    for z, value in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(values[z.slot], value)
 
 
 @pytest.mark.parametrize("body", ["if x > 0:\n        return x", "return x or 1.0"])

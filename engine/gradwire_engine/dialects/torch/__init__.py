@@ -1,45 +1,6 @@
 """PyTorch's names: tables of those that only order or call things otherwise, and functions."""
 
-from gradwire_engine.dialects.torch import (
-    arrays,
-    attention,
-    convolutions,
-    factorizations,
-    functional,
-    images,
-    masked,
-    matrices,
-    methods,
-    ordering,
-    pivots,
-    polynomials,
-    sampling,
-    scatters,
-    signals,
-    sparse,
-    statistics,
-    transforms,
-)
+from gradwire_engine.dialects.torch import arrays, sparse
 from gradwire_engine.dialects.torch.names import TORCH
 
-__all__ = [
-    "TORCH",
-    "arrays",
-    "attention",
-    "convolutions",
-    "factorizations",
-    "functional",
-    "images",
-    "masked",
-    "matrices",
-    "methods",
-    "ordering",
-    "pivots",
-    "polynomials",
-    "sampling",
-    "scatters",
-    "signals",
-    "sparse",
-    "statistics",
-    "transforms",
-]
+__all__ = ["TORCH", "arrays", "sparse"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradwire_engine.dialects.torch.scalars import PyTorch
 
 _FUNCTIONAL = "torch.nn.functional."
@@ -25,11 +23,6 @@ DTYPES = {
     "cdouble": "complex128",
     "bool": "bool",
 }
-
-
-def listed(lengths: tuple[Any, ...]) -> Any:
-    """Lengths that were given one by one, or as a list."""
-    return lengths[0] if len(lengths) == 1 and isinstance(lengths[0], list | tuple) else lengths
 
 
 def _several(names: str, operation: str, parameters: str, *spaces: str) -> None:
@@ -156,6 +149,21 @@ _entry("nn.functional.elu nn.functional.celu", "", "input alpha=1.0")
 _entry("nn.functional.leaky_relu", "", "input negative_slope=0.01")
 _entry("nn.functional.hardtanh", "", "input min_val=-1.0 max_val=1.0")
 _entry("nn.functional.gelu", "", "input * approximate='none'")
+
+_several("pixel_shuffle", "", "input upscale_factor", "nn.functional")
+_several("pixel_unshuffle", "", "input downscale_factor", "nn.functional")
+_entry(
+    "nn.functional.grid_sample",
+    "",
+    "input grid mode='bilinear' padding_mode='zeros' align_corners=False",
+)
+_entry("nn.functional.affine_grid", "", "theta size align_corners=False")
+_entry("nn.functional.local_response_norm", "", "input:x size alpha=1e-4 beta=0.75 k=1.0")
+_entry(
+    "nn.functional.group_norm",
+    "",
+    "input:x num_groups:groups weight=None bias=None eps:epsilon=1e-5",
+)
 
 _several("i0 digamma", "", "input", "special")
 _entry("lgamma special.gammaln", "gammaln", "input")

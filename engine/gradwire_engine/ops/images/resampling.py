@@ -92,11 +92,6 @@ def kernel_weights(
     return weights / weights.sum(1, keepdims=True)
 
 
-def centre(i: Any, scale: float) -> Any:
-    """The middle of element ``i``, as long as ``scale`` of the old ones."""
-    return (i + 0.5) * scale - 0.5
-
-
 def area_weights(i: Any, count: int, length: int) -> Any:
     """The share that each element has in stretch ``i`` of ``count`` equal ones."""
     index, scale = np.arange(length), length / count
@@ -108,6 +103,42 @@ def chosen(x: Var, axis: int, count: int, index: Callable[[Any, int], Any]) -> V
     """``z_i = x_j`` along ``axis``, ``j`` made by ``index`` of ``i`` and the length there."""
     b, length = x.builder, _length(x, axis, count)
     return take(b, x, b.table((count,), lambda i: index(i, length)), axis)
+
+
+def nearest(x: Var, axis: int, count: int, scale: float, middle: float) -> Var:
+    """``z_i = x_j`` along ``axis``, with ``j`` the last before ``(i + middle) scale``."""
+
+    def index(i: Any, length: int) -> Any:
+        return np.floor((i + middle) * scale).astype("int64").clip(0, length - 1)
+
+    return chosen(x, axis, count, index)
+
+
+def stretched(
+    x: Var,
+    axis: int,
+    count: int,
+    scale: float,
+    kernel: Kernel,
+    *,
+    middle: float = 0.5,
+    width: float = 1.0,
+    border: int = 0,
+    inside: bool = False,
+) -> Var:
+    """Elements weighed by a kernel of ``width`` around ``(i + middle) scale - middle``.
+
+    ``inside`` moves these positions to the outermost elements, which otherwise stand also for
+    ``border`` more on either side.
+    """
+
+    def weights(i: Any, length: int) -> Any:
+        positions = (i + middle) * scale - middle
+        if inside:
+            positions = positions.clip(0, length - 1)
+        return kernel_weights(positions, length, kernel, width, border)
+
+    return weighed(x, axis, count, weights)
 
 
 def _length(x: Var, axis: int, count: int) -> int:
@@ -124,13 +155,9 @@ def resized(x: Var, axis: int, count: int, method: str, *, antialias: bool) -> V
         return chosen(x, axis, count, lambda i, length: (2 * i + 1) * length // (2 * count))
     if method == "area":
         return weighed(x, axis, count, lambda i, length: area_weights(i, count, length))
-
-    def weights(i: Any, length: int) -> Any:
-        scale = length / max(count, 1)
-        width = max(scale, 1.0) if antialias else 1.0
-        return kernel_weights(centre(i, scale), length, KERNELS[method], width)
-
-    return weighed(x, axis, count, weights)
+    scale = x.shape[axis] / max(count, 1)
+    width = max(scale, 1.0) if antialias else 1.0
+    return stretched(x, axis, count, scale, KERNELS[method], width=width)
 
 
 @macro("resize_image")

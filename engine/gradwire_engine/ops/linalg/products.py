@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.arrays.shape import reshape, swap_last, transpose, unsqueeze
-from gradwire_engine.ops.axes import axes_of, integer, integers
-from gradwire_engine.ops.base import Op, Static, macro, register
+from gradwire_engine.errors import ShapeMismatch
+from gradwire_engine.ops.arrays.shape import reshape, swap_last, unsqueeze
+from gradwire_engine.ops.base import Op, register
 from gradwire_engine.ops.batching import aligned
 from gradwire_engine.ops.elementwise import broadcast_shapes, conj
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
@@ -110,79 +109,3 @@ def times(x: Var, y: Var) -> Var:
 def pairs(x: Var, y: Var) -> Var:
     """Products of all pairs of elements."""
     return reshape(x, (x.type.size, 1)) * reshape(y, (1, y.type.size))
-
-
-@macro("dot")
-def dot(builder: Builder, a: Any, b: Any) -> Any:
-    """NumPy's dot: ``z = sum_k a[..., k] b[..., k, j]``, a plain product with a scalar.
-
-    Shapes: the second's next to last axis is summed; all other axes stay, the first's then the
-    second's.
-    """
-    x, y = builder.promote(a, b)
-    if not x.ndim or not y.ndim:
-        return Multiply()(x, y)
-    if y.ndim <= 2:
-        return MatMul()(x, y)
-    return contracted(x, y, (x.ndim - 1,), (y.ndim - 2,), "dot")
-
-
-@macro("inner")
-def inner(builder: Builder, a: Any, b: Any) -> Any:
-    """Sum of products over the last axes: ``z[i, j] = sum_k a[i, k] b[j, k]``."""
-    x, y = builder.promote(a, b)
-    if not x.ndim or not y.ndim:
-        return Multiply()(x, y)
-    return contracted(x, y, (x.ndim - 1,), (y.ndim - 1,), "inner")
-
-
-@macro("tensordot", "linalg.tensordot")
-def tensordot(builder: Builder, a: Any, b: Any, axes: Static = 2) -> Any:
-    """Sum of products over ``axes``: so many last of the first with first of the second, or a pair.
-
-    A pair names the axes of the first and of the second, each a number or a list.
-    """
-    x, y = builder.promote(a, b)
-    if not isinstance(axes, list | tuple):
-        number = integer(axes, "axes")
-        if not 0 <= number <= min(x.ndim, y.ndim):
-            raise ShapeMismatch(f"tensordot cannot sum {number} axes of {x.type} and {y.type}")
-        return contracted(
-            x, y, tuple(range(x.ndim - number, x.ndim)), tuple(range(number)), "tensordot"
-        )
-    if len(axes) != 2:
-        raise BadArgument("axes must be a number or a pair: axes of the first, of the second")
-    first, second = (
-        axes_of(integers(part, "axes"), v.ndim, "tensordot")
-        for part, v in zip(axes, (x, y), strict=True)
-    )
-    return contracted(x, y, first, second, "tensordot")
-
-
-def contracted(x: Var, y: Var, first: tuple[int, ...], second: tuple[int, ...], op: str) -> Var:
-    """Sum of products over pairs of axes; the other axes of ``x``, then those of ``y``, stay."""
-    if [x.type.shape[i] for i in first] != [y.type.shape[i] for i in second]:
-        raise ShapeMismatch(
-            f"{op} needs equal lengths along the summed axes, "
-            f"got {x.type.shape} over {first} and {y.type.shape} over {second}"
-        )
-    left = tuple([i for i in range(x.ndim) if i not in first])
-    right = tuple([i for i in range(y.ndim) if i not in second])
-    rows = tuple([x.type.shape[i] for i in left])
-    columns = tuple([y.type.shape[i] for i in right])
-    inner_size = math.prod([x.type.shape[i] for i in first])
-    left_matrix = reshape(transpose(x, left + first), (math.prod(rows), inner_size))
-    right_matrix = reshape(transpose(y, second + right), (inner_size, math.prod(columns)))
-    return reshape(MatMul()(left_matrix, right_matrix), rows + columns)
-
-
-@macro("kron")
-def kron(builder: Builder, a: Any, b: Any) -> Any:
-    """Kronecker product: each element of the first times the whole second, side by side."""
-    x, y = builder.promote(a, b)
-    ndim = max(x.ndim, y.ndim)
-    x, y = (unsqueeze(v, tuple(range(ndim - v.ndim))) for v in (x, y))
-    left = unsqueeze(x, tuple(range(1, 2 * ndim, 2)))
-    right = unsqueeze(y, tuple(range(0, 2 * ndim, 2)))
-    sides = zip(x.type.shape, y.type.shape, strict=True)
-    return reshape(left * right, tuple([m * n for m, n in sides]))

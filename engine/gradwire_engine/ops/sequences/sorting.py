@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.rearranging import Flip
 from gradwire_engine.ops.arrays.shape import reshape
-from gradwire_engine.ops.arrays.slicing import sliced, unstack
-from gradwire_engine.ops.axes import axis_of, flag, integer, integers
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.axes import axis_of, flag
+from gradwire_engine.ops.base import Cotangents, Op, Static, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.tape import ArrayType, Type
@@ -137,60 +135,3 @@ class Permute(Op):
     def flops(self, result: Type, *types: ArrayType) -> int:
         """No arithmetic."""
         return 0
-
-
-@macro("top_k")
-def top_k(b: Builder, x: Any, k: Static = 1) -> Any:
-    """A list of the ``k`` largest elements along the last axis, falling, and their indices.
-
-    Convention: of equal elements the first come first.
-    """
-    var, place = _operand(b, x, -1, "top_k")
-    length = var.type.shape[place]
-    if not 0 <= integer(k, "k") <= length:
-        raise BadArgument(f"top_k cannot take {k} of {length} elements")
-    falling = (found.record(b, var, descending=True) for found in (Sort, ArgSort))
-    return [sliced(ordered, place, 0, k) for ordered in falling]
-
-
-@macro("partition")
-def partition(b: Builder, a: Any, kth: Static, axis: Static = -1) -> Any:
-    """Elements along ``axis`` with smaller ones before place ``kth`` and larger ones after: sorted.
-
-    Convention: that of ``sort``.
-    """
-    x, place = _partitioned(b, a, kth, axis, "partition")
-    return Sort(place)(x)
-
-
-@macro("argpartition", differentiable=False)
-def argpartition(b: Builder, a: Any, kth: Static, axis: Static = -1) -> Any:
-    """Indices along ``axis`` that partition the elements at place ``kth``: those that sort."""
-    x, place = _partitioned(b, a, kth, axis, "argpartition")
-    return ArgSort(place)(x)
-
-
-def _partitioned(b: Builder, a: Any, kth: Any, axis: Any, op: str) -> tuple[Var, int]:
-    x, place = _operand(b, a, axis, op)
-    length = x.type.shape[place]
-    for index in integers(kth, "kth"):
-        if not -length <= index < length:
-            raise BadArgument(f"{op} has no place {index} among {length} elements")
-    return x, place
-
-
-@macro("lexsort", differentiable=False)
-def lexsort(b: Builder, keys: Any, axis: Static = -1) -> Any:
-    """Indices that put the last of ``keys`` in rising order, equal ones by the key before it.
-
-    Shapes: ``keys`` is a list of arrays of one shape, or an array of them along its first axis.
-    """
-    parts = [b.array(key) for key in keys] if isinstance(keys, list | tuple) else unstack(b, keys)
-    if not parts or any(key.shape != parts[0].shape for key in parts):
-        raise ShapeMismatch("lexsort needs at least one key, all of one shape")
-    place = axis_of(axis, parts[0].ndim, "lexsort")
-    order = ArgSort(place)(parts[0])
-    for key in parts[1:]:
-        again = ArgSort(place)(Permute(place)(key, order))
-        order = Permute(place)(order, again)
-    return order

@@ -91,6 +91,8 @@ _nn("one_hot", "", "x:indices num_classes:depth * dtype='float64' axis=-1")
 _SEGMENTS = "data segment_ids num_segments"
 _entry("ops.segment_sum ops.segment_max ops.segment_min ops.segment_prod", "", _SEGMENTS)
 
+_entry("image.resize", "resize_image", "image shape method antialias=True")
+
 _entry("numpy.clip", "", "arr min=None max=None")
 _entry("numpy.matmul", "", "a b")
 _entry("numpy.histogram", "", "a bins=10 range=None weights=None density=False")
