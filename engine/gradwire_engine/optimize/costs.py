@@ -31,6 +31,8 @@ class Costs(NamedTuple):
     few: int
     #: Results from this size on take as long to read as one operation takes to make them.
     recomputed_bytes: int
+    #: Whether loops over arrays are compiled, so that they cost no calls.
+    compiles_loops: bool = False
 
     def elementwise(self, size: int, read: int, itemsize: int) -> float:
         """An operation with ``size`` results that reads ``read`` elements."""

@@ -18,6 +18,7 @@ from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.ops.stacks import Rows, Stacked
+from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.liveness import readers
 from gradwire_engine.optimize.loop_vectorize import VectorizedLoop
 from gradwire_engine.optimize.preaccumulation import factored
@@ -35,8 +36,12 @@ _VECTORIZED_BYTES, _CACHED_BYTES = 2**26, 2**22
 _NO_LIMITS = Limits(1 << 62, 1 << 62, 1 << 62, 1 << 62)
 
 
-def distribute(tape: Tape, poll: Poll) -> Tape:
-    """The tape with loops distributed, where the values of all iterations are not too large."""
+def distribute(tape: Tape, costs: Costs, poll: Poll) -> Tape:
+    """The tape with loops distributed, where the values of all iterations are not too large.
+
+    Loops that are compiled, and recur, cost no calls: they stay where no sums of outer products are
+    to be made of matrices.
+    """
     live = readers(tape.instructions, tape.outputs, poll)
     lengths: dict[int, int] = {}
     recurrences: dict[int, Recurrences] = {}
@@ -46,12 +51,12 @@ def distribute(tape: Tape, poll: Poll) -> Tape:
             if length is not None:
                 lengths[slot] = length
                 given = slot in tape.outputs
-                if not given and (found := _distributed(instruction.op, length)):
+                if not given and (found := _distributed(instruction.op, length, costs)):
                     recurrences[slot] = found
     return _Distribution(tape, live, lengths, recurrences, poll).tape() if recurrences else tape
 
 
-def _distributed(op: Loop, length: int) -> Recurrences | None:
+def _distributed(op: Loop, length: int, costs: Costs) -> Recurrences | None:
     """The recurrences of a loop of ``length`` iterations, which others leave as a loop.
 
     Without any it is no loop: a sum, or expressions of arrays.
@@ -65,7 +70,11 @@ def _distributed(op: Loop, length: int) -> Recurrences | None:
     if recurs := any(carries for _, carries in found.levels):
         found = Recurrences(op, factored(found))
     made, vectorized = found.tape.instructions, [*found.vectorized()]
-    kept = {*vectorized, *found.read} - _summed_products(found)
+    products = _summed_products(found)
+    outer = [slot for slot in products if len(made[slot].type.shape) > 1]  # type: ignore[union-attr]
+    if recurs and costs.compiles_loops and not outer:
+        return None
+    kept = {*vectorized, *found.read} - products
     sizes = [made[slot].type.nbytes for slot in kept]
     nbytes = sum(sizes)
     is_short = recurs and nbytes <= _SHORT_BYTES * len(sizes)

@@ -55,7 +55,7 @@ def optimize(
         tape = replace(tape, instructions=tuple(looped))
     _tell(on_tape, "shrunk", tape)
     if looped is not None and not exact:
-        whole, tape = tape, distribute(tape, poll)
+        whole, tape = tape, distribute(tape, target.costs, poll)
         if tape is not whole:
             _tell(on_tape, "distributed", tape)
     instructions = tape.instructions

@@ -10,6 +10,7 @@ from gradwire_engine.check import interpret
 from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.reductions.normalized import Softmax
+from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType
 from hypothesis import given
@@ -115,3 +116,29 @@ def test_a_whole_exponent_is_a_variable():
             answer = call.replay(lambda: None)
             slopes = k * at ** float(k - 1) if k else np.zeros_like(at)
             np.testing.assert_allclose(answer.gradients[0], slopes, rtol=1e-14)
+
+
+@given(
+    st.sampled_from([((200,), 0), ((3, 200), 1), ((200, 2), 0), ((2, 150, 2), 1)]),
+    st.sampled_from(["float64", "float32"]),
+    st.integers(0, 2**32 - 1),
+)
+def test_recurrences_in_few_rows_are_solved_by_bands(shape_axis, dtype, seed):
+    (shape, axis), rng = shape_axis, np.random.default_rng(seed)
+    a, b = (rng.uniform(-1, 1, shape).astype(dtype) for _ in range(2))
+    op, builder = LinearRecurrence(axis), Builder(Limits())
+    operands = [builder.input(ArrayType(x.dtype, x.shape)) for x in (a, b)]
+    tape = builder.tape([op(*operands)])
+    better = optimize(tape, NUMPY_BACKEND)
+    assert [i.op.name for i in better.instructions][-1] == "recurrence_by_rows"
+    assert optimize(tape, NUMPY_BACKEND, exact=True).instructions[-1].op == op
+    found, expected = (interpret(of, [a, b])[of.outputs[0]] for of in (better, tape))
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, atol=8 * shape[axis] * np.finfo(dtype).eps)
+
+
+def test_recurrences_in_many_rows_take_a_step_for_all():
+    builder = Builder(Limits())
+    operands = [builder.input(ArrayType(np.dtype(float), (20, 900))) for _ in range(2)]
+    better = optimize(builder.tape([LinearRecurrence(0)(*operands)]), NUMPY_BACKEND)
+    assert better.instructions[-1].op == LinearRecurrence(0)

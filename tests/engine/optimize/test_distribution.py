@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine.backends.llvm.executable import NativeBackend
 from gradwire_engine.explain import explain
 from gradwire_engine.nesting import leaves
 from gradwire_engine.ops.loops import Loop
@@ -161,3 +162,19 @@ def test_explaining_shows_loops_before_and_after():
     stages = [(name, found.stages[name].steps) for name in ("shrunk", "distributed")]
     loops_in = {name: sum([isinstance(s.op, Loop) for s in steps]) for name, steps in stages}
     assert loops_in == {"shrunk": 1, "distributed": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "distributed"),
+    [
+        ("for i in range(9):\n  x = tanh(x) * w[i]\nsum(x)", False),
+        ("for i in range(9):\n  x = tanh(u @ x)\nsum(x)", True),
+    ],
+)
+def test_of_compiled_loops_sums_of_outer_products_leave(text, distributed):
+    rng = np.random.default_rng(1)
+    shapes = {"x": (20,), "w": (9,), "u": (20, 20)}
+    given = {name: Leaf(rng.normal(size=shape)) for name, shape in shapes.items() if name in text}
+    query = Query("gradient", sources=sorted(given))
+    found = explain(Engine().parse(text), given, query, backend=NativeBackend())
+    assert ("distributed" in found.stages) == distributed

@@ -206,7 +206,7 @@ class NativeBackend(NumpyBackend):
     name = "native"
     rules = rules(EXACT_IDENTITIES, RULES)
     #: Kernels compute elements by vectors, most of them where they are read.
-    costs = COSTS._replace(element=0.05)
+    costs = COSTS._replace(element=0.05, compiles_loops=True)
 
     def __init__(self, compile_texts: Compile | None = None, whose: str = "") -> None:
         super().__init__()

@@ -26,6 +26,7 @@ from gradwire_engine.ops.pointwise.comparison import NotEqual
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.reductions.normalized import Shift
 from gradwire_engine.ops.reductions.reductions import Max, Sum
+from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
 from gradwire_engine.ops.signals.convolution import Convolve, ConvolveWithin
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant, united
 
@@ -160,7 +161,7 @@ def _log_determinant(op: Op, args: Sequence[int], values: ValueTable) -> Express
 
 #: The rows of the benchmarks that show each rule follow it.
 RULES: Mapping[type[Op], Rule] = united(
-    FOR_NUMPY,
+    {op: rule for op, rule in FOR_NUMPY.items() if op is not LinearRecurrence},  # kernels scan
     {
         Shift: _shift,  # mixture: component by component
         Contract: _by_columns,  # autoregression: windows

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from gradwire_engine.backends.walk.operations import RecurrenceByRows
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.axes import with_ones
@@ -22,14 +23,18 @@ from gradwire_engine.ops.pointwise.arithmetic import (
     Power,
     Reciprocal,
 )
+from gradwire_engine.ops.pointwise.comparison import IsFinite, LogicalAnd, LogicalNot
 from gradwire_engine.ops.pointwise.exponential import Exp, Exp2
+from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.reductions.normalized import Softmax
 from gradwire_engine.ops.reductions.reductions import Max, Sum
-from gradwire_engine.ops.sequences.cumulative import CumProd
+from gradwire_engine.ops.sequences.cumulative import CumProd, LinearRecurrence
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant
 
 #: Fewest elements of powers for which several quick calls take less time than a slow one.
 _FEWEST_POWERS = 64
+#: The time of BLAS for an element of a system of two bands.
+_NANOSECONDS_OF_BANDS = 6
 #: Up to this exponent products are within 2e-15 of a power.
 _MOST_FACTORS = 16
 
@@ -60,6 +65,28 @@ def _columns_of_powers(x: int, exponent: int, values: ValueTable) -> Expression 
     one: Expression = (BroadcastTo(shape), [constant(1, values.dtype(x))])
     columns = [_whole_power(x, int(each)) if each else one for each in n]
     return Concatenate(len(shape) - 1), columns
+
+
+def _hidden_columns(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
+    """Columns of powers of which some are 0 where they are not finite, as in slopes of powers."""
+    condition, zero, joined = args
+    concatenate, columns, _, _ = values.code[joined]
+    both, of, _, _ = values.code[condition]
+    if not isinstance(concatenate, Concatenate) or not isinstance(both, LogicalAnd):
+        return None
+    (chosen, *_), (other, (finite, *_), _, _) = (values.code[slot] for slot in of)
+    if not isinstance(chosen, Constant) or chosen.value.shape != (len(columns),):
+        return None
+    if not isinstance(other, LogicalNot) or values.code[finite][:2] != (IsFinite(), (joined,)):
+        return None
+    shape = values.shape(joined)
+    if concatenate.axis != len(shape) - 1 or shape[-1] != len(columns):
+        return None
+    made: list[Expression] = [
+        (Where(), [(IsFinite(), [column]), column, zero]) if hides else column
+        for column, hides in zip(columns, chosen.value, strict=True)
+    ]
+    return concatenate, made
 
 
 def _repeated_factor(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
@@ -109,9 +136,22 @@ def _softmax(op: Op, args: Sequence[int], values: ValueTable) -> Expression | No
     return Divide(), [powers, (row, [(Sum(op.axes), [powers])])]
 
 
+def _few_rows(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
+    """Recurrences in few rows, each by a call of BLAS instead of two for each of its elements."""
+    assert isinstance(op, LinearRecurrence)
+    length, call = values.shape(args[1])[op.axis], values.costs.call
+    rows = values.size(args[1]) // max(length, 1)
+    by_rows = 20 * call + rows * (3 * call + _NANOSECONDS_OF_BANDS * length)
+    if values.dtype(args[1]).char not in "fd" or by_rows >= 2 * call * length:
+        return None
+    return RecurrenceByRows(op.axis), args
+
+
 #: The rows of the benchmarks that show each rule follow it.
 RULES: Mapping[type[Op], Rule] = {
     Softmax: _softmax,  # softmax regression: softmax
     Power: _by_squaring,  # polynomial: power of a column
     CumProd: _repeated_factor,  # polynomial: Vandermonde
+    Where: _hidden_columns,  # powers of a column
+    LinearRecurrence: _few_rows,  # products by cumprod
 }
