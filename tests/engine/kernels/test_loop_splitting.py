@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 
 from tests.effort import examples
 from tests.engine.kernels.tapes import (
-    EXTREMES,
     MOVES,
     Writer,
     apply,
@@ -34,9 +33,7 @@ from tests.engine.kernels.tapes import (
     shapes,
     values_of,
 )
-
-DTYPES = st.sampled_from([*EXTREMES])
-SEEDS = st.integers(0, 2**32 - 1)
+from tests.engine.kernels.test_maps import DTYPES, SEEDS, same
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -45,11 +42,6 @@ def small() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop_splitting, "_FEWEST", 1)
         yield
-
-
-def same(found: Any, expected: Any) -> None:
-    for x, y in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(x, y)
 
 
 def spans(draw: st.DrawFn, shape: Shape) -> Pattern:

@@ -1048,21 +1048,23 @@ COMPREHENSIONS = {
 }
 
 
+def same_pass_by_pass(singly, text, query):
+    """The same where each pass is recorded by itself."""
+    values = {"x": 0.9, "w": 1.3, "V": V}
+    got = numbers(call(text, query, **values).replay(nothing))
+    singly()
+    same(got, numbers(call(text, query, **values).replay(nothing)))
+
+
 @pytest.mark.parametrize("name", COMPREHENSIONS)
 def test_comprehensions_are_loops(singly, name):
-    values = {"x": 0.9, "w": 1.3, "V": V}
-    got = numbers(call(COMPREHENSIONS[name], Query("gradient"), **values).replay(nothing))
-    singly()
-    same(got, numbers(call(COMPREHENSIONS[name], Query("gradient"), **values).replay(nothing)))
+    same_pass_by_pass(singly, COMPREHENSIONS[name], Query("gradient"))
 
 
 @pytest.mark.parametrize("source", ["y", "z"])
 def test_elements_of_comprehensions_are_sources(singly, source):
     text = "y = [sin(V[i, 0] * x) * w for i in range(5)]\nz = sum(y) * y[1]\nz * w"
-    values, query = {"x": 0.9, "w": 1.3, "V": V}, Query("gradient", sources=[source])
-    got = numbers(call(text, query, **values).replay(nothing))
-    singly()
-    same(got, numbers(call(text, query, **values).replay(nothing)))
+    same_pass_by_pass(singly, text, Query("gradient", sources=[source]))
 
 
 def test_what_recurs_in_no_pass_is_computed_as_arrays():
@@ -1093,10 +1095,7 @@ WIDENED = {
 
 @pytest.mark.parametrize("name", WIDENED)
 def test_numbers_become_arrays_in_the_first_pass(singly, name):
-    values = {"x": 0.9, "w": 1.3, "V": V}
-    got = numbers(call(WIDENED[name], Query("gradient"), **values).replay(nothing))
-    singly()
-    same(got, numbers(call(WIDENED[name], Query("gradient"), **values).replay(nothing)))
+    same_pass_by_pass(singly, WIDENED[name], Query("gradient"))
 
 
 def test_powers_of_the_number_of_a_pass_are_products():
