@@ -57,6 +57,7 @@ from gradwire_engine.ops.reductions.norms import Norm
 from gradwire_engine.ops.reductions.reductions import Sum, spread
 from gradwire_engine.ops.rules import by_formula
 from gradwire_engine.ops.sequences.cumulative import shifted
+from gradwire_engine.ops.signals.convolution import reversed_conj
 from gradwire_engine.prelude.compiler import OPERATORS, TRUE
 from gradwire_engine.tape import FLOATING, kind_of
 
@@ -245,7 +246,7 @@ CONSTANTS: dict[str, Any] = {
             *(added_at_ids, inside, sampled, times, within),
             *(bordered, borders, per_axis, span),
             *(range_of, reshaped, held, Span),
-            *(cubic, hat, nearest, stretched),
+            *(cubic, hat, nearest, reversed_conj, stretched),
             *(bool, dtype_of, int),
         )
     },

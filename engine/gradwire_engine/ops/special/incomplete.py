@@ -111,7 +111,7 @@ class GammaIncInA(SpecialBinary):
         return xp.where(inside, total * xp.exp(a * log - x - xp.special.gammaln(a + 1)), 0)
 
     def _integral(self, xp: Any, a: Any, x: Any) -> Any:
-        """The integral in ``ln t`` beyond ``x``, of ``1 / Γ(a) = a / Γ(a + 1)``: nothing cancels."""
+        """The integral in ``ln t`` beyond ``x``, of ``1/Γ(a) = a/Γ(a + 1)``: nothing cancels."""
         x = xp.minimum(x, 1 / _NOTHING)
         start, ln_gamma = xp.log(x), xp.special.gammaln(a + 1)
         psi = falling_slopes(xp, self.n, a, 0.0)

@@ -107,7 +107,7 @@ def normal(x: Any) -> Any:
 
 
 def solved(rule: Truth, *, low: Any, high: Any, falls: bool = False) -> Truth:
-    """The inverse of ``rule`` in its last argument, whose logarithm or log-odds is from low to high.
+    """The inverse of ``rule`` in its last argument, whose log or log-odds is from low to high.
 
     By bisection in few digits, then by secants in all.
     """
@@ -296,8 +296,8 @@ SUMS: dict[str, tuple[Truth, Truth]] = {
 }
 #: Quantiles by law, of the probability below and of that above.
 QUANTILES: dict[str, tuple[Truth, Truth, Sequence[Axis]]] = {
-    "norm": (lambda q: of_normal(q), lambda q: -of_normal(q), []),
-    "laplace": (lambda q: of_laplace(q), lambda q: -of_laplace(q), []),
+    "norm": (lambda q: of_normal(q), lambda q: -of_normal(q), []),  # noqa: PLW0108  defined below
+    "laplace": (lambda q: of_laplace(q), lambda q: -of_laplace(q), []),  # noqa: PLW0108  defined below
     "logistic": (lambda q: mp.log(q / (1 - q)), lambda q: mp.log((1 - q) / q), []),
     "cauchy": (lambda q: -mp.cot(mp.pi * q), lambda q: mp.cot(mp.pi * q), []),
     "uniform": (lambda q: q, lambda q: 1 - q, []),
@@ -433,7 +433,7 @@ def special() -> Iterator[tuple[str, Truth, Sequence[Axis], int]]:
         "hyp0f1": (mp.hyp0f1, [ORDERS, (*SIGNED, 1e3, -1e3, 1e10, -1e10)]),
         "hyp1f1": (mp.hyp1f1, [(*ORDERS, -4.0), ORDERS, (*SIGNED, 1e3, -1e3, 1e10, -1e10)]),
         "hyp2f1": (mp.hyp2f1, [ORDERS[:9], ORDERS[:9], ORDERS, BELOW_ONE]),
-        "zeta": (lambda s, q: mp.zeta(s, q), [(1 + 1e-9, 1.5, 2.0, 7.3, 40.0, 320.0), HUGE]),
+        "zeta": (mp.zeta, [(1 + 1e-9, 1.5, 2.0, 7.3, 40.0, 320.0), HUGE]),
         "owens_t": (owens, [(0.0, 1e-10, 0.3, 2.5, -6.0, 20.0, 37.0), SIGNED]),
         "ellipkinc": (mp.ellipf, [(*SIGNED[:8], 1.5, 1.57), (*BELOW_ONE,)]),
         "ellipeinc": (mp.ellipe, [(*SIGNED[:8], 1.5, 1.57), (*BELOW_ONE,)]),
@@ -561,7 +561,7 @@ def derivatives(f: Truth, point: Sequence[Any], places: Sequence[int]) -> list[A
 
 def settled(f: Truth, point: Sequence[float], places: Sequence[int]) -> list[Any]:
     """The value and derivatives, where more digits and shorter steps give the same."""
-    global STEP
+    global STEP  # noqa: PLW0603  ``derivatives`` reads it
     before: list[Any] = []
     found: list[Any] = []
     for digits, step in ((50, -45), (90, -70), (200, -100)):
@@ -592,7 +592,7 @@ def agree(a: Any, b: Any) -> bool:
 
 def conditions(f: Truth, point: Sequence[float], places: Sequence[int], found: list[Any]) -> Any:
     """Binary logarithms of the condition of each, by a small change of each argument."""
-    global STEP
+    global STEP  # noqa: PLW0603  ``derivatives`` reads it
     STEP = mpf(2) ** -50
     changes = [mpf(0)] * len(found)
     with mp.workdps(60):
