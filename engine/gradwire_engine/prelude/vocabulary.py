@@ -111,9 +111,8 @@ def _extreme(along: str, pairwise: str, known: Callable[..., Any]) -> Callable[.
     """Of two positional arguments the one, else that of an array's elements."""
 
     def apply(b: Builder, *args: Any, **named: Any) -> Any:
-        numbers = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
-        if numbers and all(isinstance(x, int | float) for x in numbers):
-            return known(numbers)
+        if args and all(isinstance(x, int | float) for x in args):
+            return known(args)
         return FUNCTIONS[pairwise if len(args) == 2 else along].record(b, *args, **named)
 
     return apply
@@ -175,7 +174,6 @@ WORDS: dict[str, Callable[..., Any]] = {
     "promoted": partial(Builder.promote, rule=inexact_promoted),
     "special": partial(Builder.promote, rule=special_promoted),
     "together": Builder.promote,
-    "all_together": lambda b, x: b.promote(*x),
     "variable": Builder.array,
     "inexact": Builder.inexact,
     "floating": floating,
@@ -218,7 +216,6 @@ CONSTANTS: dict[str, Any] = {
     "is_sparse": lambda x: isinstance(x, Sparse),
     "name_of": lambda x: getattr(x, "name", ""),
     "lowered": lambda x: x.lower() if isinstance(x, str) else x,
-    "bit_length": int.bit_length,
     "root": math.sqrt,
     "exponential": np.exp,
     "size_of": math.prod,
