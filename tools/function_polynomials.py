@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 from mpmath import mp, mpf
 
 mp.dps = 60

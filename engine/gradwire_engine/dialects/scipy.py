@@ -16,9 +16,6 @@ SCIPY = Dialect(
     stays_half=False,
 )
 
-#: Properties that ``solve`` may assume of a matrix.
-_STRUCTURES = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
-
 SCIPY.entry("special.softmax special.log_softmax", parameters="x axis=None")
 SCIPY.entry("special.logsumexp", parameters="a axis=None b=None keepdims=False return_sign=False")
 SCIPY.entry("special.gammainc special.gammaincc", parameters="a:x x:y")

@@ -103,7 +103,7 @@ OWN_WORDS: dict[str, Callable[..., Any]] = {
     "falling": lambda b, n: b.table((n,), lambda i: n - i, weak=True),
     # What draws need: uniform numbers, and parameters of one floating dtype.
     "uniforms": lambda b, key, shape: uniforms(b, key, shape, DTYPES["float64"]),
-    "real_parameters": lambda b, op, x: real_parameters(b, op, *x),
+    "real_parameters": real_parameters,
     "place_of": place_of,
     # A product with a gate that may be 0 where the other factor is infinite.
     "gated": lambda b, x, gate: gated(x, gate),

@@ -92,15 +92,17 @@ class Source:
         text = path.read_text("utf-8")
         _, *parts = _NEXT.split(text)
         made = [Definition(part, self) for part in parts]
-        for definition in made:
-            if definition.name.startswith("_"):
-                if definition.name in private:
-                    raise InternalError(f"{path.name} defines {definition.name} once more")
-                private[definition.name] = definition
+        defined = {*private}
+        private.update({d.name: d for d in made if d.name.startswith("_")})
+        made += [
+            Member(name, private[of], given, self) for name, of, given in _MEMBER.findall(text)
+        ]
+        for name in [d.name for d in made]:
+            if name in defined:
+                raise InternalError(f"{path.name} defines {name} once more")
+            defined.add(name)
         #: Those that programs may call.
         self.public: list[Definition] = [d for d in made if not d.name.startswith("_")]
-        for member, family, given in _MEMBER.findall(text):
-            self.public.append(Member(member, private[family], given, self))
         #: Further names of a function, by its own.
         self.aliases: dict[str, list[str]] = {d.name: [] for d in self.public}
         for alias, name in _ALIAS.findall(text):

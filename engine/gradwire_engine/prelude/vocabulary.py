@@ -57,6 +57,7 @@ from gradwire_engine.ops.reductions.norms import Norm
 from gradwire_engine.ops.reductions.reductions import Sum, spread
 from gradwire_engine.ops.rules import by_formula
 from gradwire_engine.ops.sequences.cumulative import shifted
+from gradwire_engine.ops.signals.convolution import reversed_conj
 from gradwire_engine.prelude.compiler import OPERATORS, TRUE
 from gradwire_engine.tape import FLOATING, kind_of
 
@@ -110,9 +111,8 @@ def _extreme(along: str, pairwise: str, known: Callable[..., Any]) -> Callable[.
     """Of two positional arguments the one, else that of an array's elements."""
 
     def apply(b: Builder, *args: Any, **named: Any) -> Any:
-        numbers = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
-        if numbers and all(isinstance(x, int | float) for x in numbers):
-            return known(numbers)
+        if args and all(isinstance(x, int | float) for x in args):
+            return known(args)
         return FUNCTIONS[pairwise if len(args) == 2 else along].record(b, *args, **named)
 
     return apply
@@ -179,7 +179,6 @@ WORDS: dict[str, Callable[..., Any]] = {
     "promoted": partial(Builder.promote, rule=inexact_promoted),
     "special": partial(Builder.promote, rule=special_promoted),
     "together": Builder.promote,
-    "all_together": lambda b, x: b.promote(*x),
     "variable": Builder.array,
     "inexact": Builder.inexact,
     "floating": floating,
@@ -222,7 +221,6 @@ CONSTANTS: dict[str, Any] = {
     "is_sparse": lambda x: isinstance(x, Sparse),
     "name_of": lambda x: getattr(x, "name", ""),
     "lowered": lambda x: x.lower() if isinstance(x, str) else x,
-    "bit_length": int.bit_length,
     "root": math.sqrt,
     "exponential": np.exp,
     "size_of": math.prod,
@@ -250,7 +248,7 @@ CONSTANTS: dict[str, Any] = {
             *(added_at_ids, inside, sampled, times, within),
             *(bordered, borders, per_axis, span),
             *(range_of, reshaped, held, Span),
-            *(cubic, hat, nearest, stretched),
+            *(cubic, hat, nearest, reversed_conj, stretched),
             *(bool, dtype_of, int),
         )
     },

@@ -64,12 +64,16 @@ def test_every_dialect_has_all_of_its_functions():
     assert len(PUBLIC) > 500
 
 
-def test_no_two_private_functions_of_a_library_have_one_name(tmp_path):
+@pytest.mark.parametrize(("first", "second"), [("def _f", ""), ("", "def f"), ("", "f = _g(2)")])
+def test_no_two_functions_of_a_library_have_one_name(tmp_path, first, second):
+    rest = '(n: Static, x):\n    """``x``."""\n    return x\n\n\n'
+    texts = [text + rest if text.startswith("def") else text for text in (first, second)]
     private: dict[str, Any] = {}
-    for name in ("np-first.gw", "np-second.gw"):
-        (tmp_path / name).write_text('def _f(x):\n    """``x``."""\n    return x\n')
+    (tmp_path / "np-first.gw").write_text(f"{texts[0]}def _g{rest}")
     Source("np", "first", tmp_path / "np-first.gw", private, prelude.own)
-    with pytest.raises(InternalError, match=r"np-second.gw defines _f once more"):
+    name = "f" if second else "_f"
+    (tmp_path / "np-second.gw").write_text(f"def {name}{rest}{texts[1]}")
+    with pytest.raises(InternalError, match=rf"np-second.gw defines {name} once more"):
         Source("np", "second", tmp_path / "np-second.gw", private, prelude.own)
 
 

@@ -1,4 +1,4 @@
-"""Functions of TensorFlow that need dicts, bounds of dtypes or any number of operands."""
+"""Functions of TensorFlow that need dicts or the bounds of dtypes."""
 
 from __future__ import annotations
 
@@ -37,12 +37,6 @@ def saturate_cast(b: Builder, value: Any, dtype: Static) -> Any:
         most = np.nextafter(most, x.dtype.type(0))
     held = recorded("clip")(b, x, least.item(), most.item())
     return recorded("astype")(b, held, target)
-
-
-@TF.macro("einsum linalg.einsum")
-def einsum(b: Builder, equation: Static, *inputs: Any, optimize: Any = None) -> Any:
-    """Sum of products by Einstein's convention; the order of products is always optimised."""
-    return recorded("einsum")(b, equation, *inputs)
 
 
 @TF.macro("dynamic_stitch")

@@ -203,6 +203,13 @@ _entry("linalg.cond", "", "A p=None")
 _entry("linalg.tensorinv", "", "A ind=2")
 _entry("linalg.tensorsolve", "", "A B dims:axes=None")
 
+_entry("nn.functional.embedding", "embedding", "input:ids weight padding_idx=None")
+_entry(
+    "nn.functional.embedding_bag",
+    "embedding_bag",
+    "input:ids weight offsets=None * mode='mean' per_sample_weights=None "
+    "include_last_offset=False padding_idx=None",
+)
 _entry("nn.functional.glu", "", "input dim:axis=-1")
 
 _entry("logcumsumexp", "", "input dim:axis")
