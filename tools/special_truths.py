@@ -18,7 +18,7 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 from mpmath import mp, mpf
 
 DATA = Path(__file__).parents[1] / "tests/engine/ops/truths"
