@@ -7,7 +7,6 @@ from gradwire_engine.ops.arrays import (
     indexing,
     joining,
     placements,
-    places,
     rearranging,
     segments,
     shape,
@@ -69,7 +68,6 @@ from gradwire_engine.ops.sequences import (
     sorting,
 )
 from gradwire_engine.ops.signals import (
-    adaptive,
     convolution,
     pooling,
     waves,
@@ -98,7 +96,6 @@ from gradwire_engine.ops.special import (
 
 __all__ = [
     "activations",
-    "adaptive",
     "airy",
     "arithmetic",
     "attention",
@@ -147,7 +144,6 @@ __all__ = [
     "parts",
     "pivoting",
     "placements",
-    "places",
     "polar",
     "pooling",
     "products",

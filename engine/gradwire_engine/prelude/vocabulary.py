@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.errors import BadArgument, DomainError, DtypeMismatch, ShapeMismatch
-from gradwire_engine.ops.arrays.diagonals import diagonal_length, embedded
+from gradwire_engine.ops.arrays.diagonals import diagonal_length, embedded, nearest_offset
 from gradwire_engine.ops.arrays.indexing import GetItem
-from gradwire_engine.ops.arrays.segments import added_at_ids
+from gradwire_engine.ops.arrays.segments import added_at_ids, check_ids
 from gradwire_engine.ops.arrays.shape import reshape, swap_last, transpose, unsqueeze
 from gradwire_engine.ops.arrays.slicing import few_parts, of_lengths, picked, sliced
 from gradwire_engine.ops.arrays.windows import bordered, borders, per_axis, span, window_counts
@@ -41,6 +41,7 @@ from gradwire_engine.ops.images.interpolation import BORDERS, SPLINES, inside, s
 from gradwire_engine.ops.images.resampling import cubic, hat, nearest, stretched
 from gradwire_engine.ops.linalg.products import times
 from gradwire_engine.ops.linalg.singular import completed
+from gradwire_engine.ops.linalg.solving import adjoint
 from gradwire_engine.ops.linalg.sparse import matrix_parts, sparse_of
 from gradwire_engine.ops.linalg.structured import moved
 from gradwire_engine.ops.networks.attention import attention_weights
@@ -259,7 +260,7 @@ CONSTANTS: dict[str, Any] = {
             *(added_at_ids, inside, sampled, times, within),
             *(bordered, borders, per_axis, span, window_counts),
             *(range_of, reshaped, held, Span),
-            *(check_nesting, completed, embedded, moved),
+            *(adjoint, check_ids, check_nesting, completed, embedded, moved, nearest_offset),
             *(cubic, hat, nearest, stretched),
             *(bool, dtype_of, int),
         )
