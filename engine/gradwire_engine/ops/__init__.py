@@ -6,14 +6,11 @@ from gradwire_engine.ops.arrays import (
     diagonals,
     indexing,
     joining,
-    padding,
     placements,
-    places,
     rearranging,
     segments,
     shape,
     slicing,
-    stacking,
     windows,
 )
 from gradwire_engine.ops.images import (
@@ -71,7 +68,6 @@ from gradwire_engine.ops.sequences import (
     sorting,
 )
 from gradwire_engine.ops.signals import (
-    adaptive,
     convolution,
     pooling,
     waves,
@@ -100,7 +96,6 @@ from gradwire_engine.ops.special import (
 
 __all__ = [
     "activations",
-    "adaptive",
     "airy",
     "arithmetic",
     "attention",
@@ -145,12 +140,10 @@ __all__ = [
     "norms",
     "order_statistics",
     "orthogonal",
-    "padding",
     "pairs",
     "parts",
     "pivoting",
     "placements",
-    "places",
     "polar",
     "pooling",
     "products",
@@ -171,7 +164,6 @@ __all__ = [
     "sparse",
     "spectral",
     "spherical",
-    "stacking",
     "structured",
     "struve",
     "trigonometric",

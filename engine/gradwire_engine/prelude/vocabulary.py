@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.errors import BadArgument, DomainError, DtypeMismatch, ShapeMismatch
-from gradwire_engine.ops.arrays.diagonals import diagonal_length
+from gradwire_engine.ops.arrays.diagonals import diagonal_length, embedded, nearest_offset
 from gradwire_engine.ops.arrays.indexing import GetItem
-from gradwire_engine.ops.arrays.segments import added_at_ids
+from gradwire_engine.ops.arrays.segments import added_at_ids, check_ids
 from gradwire_engine.ops.arrays.shape import reshape, swap_last, transpose, unsqueeze
 from gradwire_engine.ops.arrays.slicing import few_parts, of_lengths, picked, sliced
-from gradwire_engine.ops.arrays.windows import bordered, borders, per_axis, span
+from gradwire_engine.ops.arrays.windows import bordered, borders, per_axis, span, window_counts
 from gradwire_engine.ops.axes import (
     axes_of,
     axis_of,
     choice,
+    counts,
     flag,
     integer,
     integers,
@@ -29,7 +30,7 @@ from gradwire_engine.ops.axes import (
     reshaped,
 )
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, SINGLETONS
-from gradwire_engine.ops.builder import Builder, Var, describe
+from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.composites import Sparse
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import (
@@ -39,7 +40,10 @@ from gradwire_engine.ops.elementwise import (
 from gradwire_engine.ops.images.interpolation import BORDERS, SPLINES, inside, sampled, within
 from gradwire_engine.ops.images.resampling import cubic, hat, nearest, stretched
 from gradwire_engine.ops.linalg.products import times
+from gradwire_engine.ops.linalg.singular import completed
+from gradwire_engine.ops.linalg.solving import adjoint
 from gradwire_engine.ops.linalg.sparse import matrix_parts, sparse_of
+from gradwire_engine.ops.linalg.structured import moved
 from gradwire_engine.ops.networks.attention import attention_weights
 from gradwire_engine.ops.patterns import ARRAY, Span, complete_pattern
 from gradwire_engine.ops.promotion import (
@@ -59,7 +63,7 @@ from gradwire_engine.ops.rules import by_formula
 from gradwire_engine.ops.sequences.cumulative import shifted
 from gradwire_engine.ops.signals.convolution import reversed_conj
 from gradwire_engine.prelude.compiler import OPERATORS, TRUE
-from gradwire_engine.tape import FLOATING, kind_of
+from gradwire_engine.tape import FLOATING, ArrayType, kind_of
 
 #: Those that record one instruction on two arrays of one floating dtype.
 _ALONE = frozenset(
@@ -194,6 +198,8 @@ WORDS: dict[str, Callable[..., Any]] = {
     "by_formula": lambda b, rule, compute, *x: by_formula(rule, partial(compute, b), *x),
     "sparse_of": sparse_of,
     "few_parts": few_parts,
+    # Refuses integers of NumPy that no limit allows, before they are made for a table.
+    "afford": lambda b, shape: b.afford(ArrayType(np.dtype(np.int64), shape)),
     "attention_weights": partial(attention_weights, is_causal=False, scale=None),
 }
 #: Constants, and by name what is called without a builder.
@@ -224,6 +230,10 @@ CONSTANTS: dict[str, Any] = {
     "root": math.sqrt,
     "exponential": np.exp,
     "size_of": math.prod,
+    # Integers as an array of NumPy, for rules of tables; how many of them; the distinct ones.
+    "whole": lambda x: np.asarray(x, np.int64),
+    "counted": np.arange,
+    "distinct": np.unique,
     # Arrays as they are, axes as ``axes_of`` gives them.
     "sum_over": Sum.over,
     "norm_over": Norm.over,
@@ -241,13 +251,14 @@ CONSTANTS: dict[str, Any] = {
     **{
         function.__name__: function
         for function in (
-            *(axes_of, axis_of, choice, flag, integer, integers, lengths, number),
+            *(axes_of, axis_of, choice, counts, flag, integer, integers, lengths, number),
             *(broadcast_shapes, describe, picked, real_of, sliced, spread),
             *(drawn_dtype, shape_for),
             *(diagonal_length, matrix_parts, of_lengths, shifted),
             *(added_at_ids, inside, sampled, times, within),
-            *(bordered, borders, per_axis, span),
+            *(bordered, borders, per_axis, span, window_counts),
             *(range_of, reshaped, held, Span),
+            *(adjoint, check_ids, check_nesting, completed, embedded, moved, nearest_offset),
             *(cubic, hat, nearest, reversed_conj, stretched),
             *(bool, dtype_of, int),
         )

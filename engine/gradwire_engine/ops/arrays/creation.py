@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.arrays.shape import moveaxis, reshape, transpose, unsqueeze
+from gradwire_engine.ops.arrays.shape import moveaxis, reshape
 from gradwire_engine.ops.axes import axis_of, flag, integer, lengths
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import everywhere
@@ -163,24 +163,3 @@ def _common(x: Var, y: Var) -> Shape:
     from gradwire_engine.ops.elementwise import broadcast_shapes
 
     return broadcast_shapes(x.type.shape, y.type.shape)
-
-
-@macro("meshgrid")
-def meshgrid(b: Builder, *xi: Any, indexing: Any = "xy") -> Any:
-    """A list of the vectors, each repeated along the axes of the others.
-
-    The first runs along axis 1 and the second along axis 0, unless ``indexing`` is "ij".
-    """
-    if indexing not in ("xy", "ij"):
-        raise BadArgument('indexing must be "xy" or "ij"')
-    vectors = [b.array(x) for x in xi]
-    vectors = [reshape(x, (x.type.size,)) for x in vectors]
-    shape = tuple([x.type.size for x in vectors])
-    order = tuple(range(len(shape)))
-    if indexing == "xy" and len(shape) > 1:
-        order = (1, 0, *order[2:])
-    grids = []
-    for axis, x in enumerate(vectors):
-        others = tuple([place for place in range(len(shape)) if place != axis])
-        grids.append(transpose(b.broadcast(unsqueeze(x, others), shape), order))
-    return grids

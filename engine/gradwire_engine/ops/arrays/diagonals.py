@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.arrays.shape import Reshape, View, transpose
-from gradwire_engine.ops.axes import axes_of, integer, lengths
+from gradwire_engine.ops.arrays.shape import View, transpose
+from gradwire_engine.ops.axes import axes_of, integer
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import over_stacks
-from gradwire_engine.ops.promotion import dtype_of
 from gradwire_engine.tape import ArrayType, Shape, Type
 
 if TYPE_CHECKING:
@@ -135,42 +134,6 @@ class Triu(Triangle):
 
     k: int = 0
     ufunc = "triu"
-
-
-@macro("eye", differentiable=False)
-def eye(b: Builder, N: Static, M: Static = None, k: Static = 0, dtype: Static = "float64") -> Any:
-    """A matrix of ``N`` rows and ``M`` columns with ones on diagonal ``k``, else zeros."""
-    rows, columns = _sides(N, M)
-    length = diagonal_length(rows, columns, integer(k, "k"))
-    return OnDiagonal(rows, columns, k)(b.full(1, ArrayType(dtype_of(dtype), (length,))))
-
-
-@macro("tri", differentiable=False)
-def tri(b: Builder, N: Static, M: Static = None, k: Static = 0, dtype: Static = "float64") -> Any:
-    """A matrix with ones on and below diagonal ``k``, else zeros."""
-    return Tril(integer(k, "k"))(b.full(1, ArrayType(dtype_of(dtype), _sides(N, M))))
-
-
-def _sides(N: Any, M: Any) -> Shape:
-    return lengths((integer(N, "N"), integer(N if M is None else M, "M")), "N and M")
-
-
-@macro("diag")
-def diag(b: Builder, v: Any, k: Static = 0) -> Any:
-    """Diagonal ``k`` of a matrix; of a vector, the matrix that has it there."""
-    x, offset = b.array(v), integer(k, "k")
-    if x.ndim == 2:
-        return MatrixDiagonal(offset)(x)
-    if x.ndim != 1:
-        raise ShapeMismatch(f"diag needs a vector or a matrix, got {x.type}", hint="diagonal")
-    return embedded(x, offset)
-
-
-@macro("diagflat")
-def diagflat(b: Builder, v: Any, k: Static = 0) -> Any:
-    """The matrix that has all elements in row-major order on diagonal ``k``."""
-    x = b.array(v)
-    return embedded(Reshape.record(b, x, x.type.size), integer(k, "k"))
 
 
 def embedded(x: Var, offset: int = 0) -> Var:

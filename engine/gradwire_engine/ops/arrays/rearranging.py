@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.arrays.shape import Reshape, View, reshape, transpose, unsqueeze
-from gradwire_engine.ops.axes import axes_of, axis_of, counts, integer, integers
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.arrays.shape import View, reshape
+from gradwire_engine.ops.axes import axes_of, axis_of, counts, integers
+from gradwire_engine.ops.base import Cotangents, Op, Static, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.tape import ArrayType, Type
 
@@ -39,24 +39,6 @@ class Flip(View):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is ``z_bar`` flipped back."""
         return (self(z_bar),)
-
-
-@macro("rot90")
-def rot90(b: Builder, m: Any, k: Static = 1, axes: Static = (0, 1)) -> Any:
-    """Rotation by ``k`` quarter turns, from the first of ``axes`` towards the second."""
-    x, turns = b.array(m), integer(k, "k") % 4
-    plane = axes_of(axes, x.ndim, "rot90")
-    if len(plane) != 2:
-        raise BadArgument("rot90 needs two axes")
-    if turns == 0:
-        return x
-    if turns == 2:
-        return Flip(tuple(sorted(plane)))(x)
-    order = list(range(x.ndim))
-    order[plane[0]], order[plane[1]] = plane[1], plane[0]
-    if turns == 1:
-        return transpose(Flip((plane[1],))(x), tuple(order))
-    return Flip((plane[1],))(transpose(x, tuple(order)))
 
 
 @register("roll")
@@ -105,50 +87,3 @@ class Roll(Op):
     def flops(self, result: Type, *types: ArrayType) -> int:
         """No arithmetic."""
         return 0
-
-
-@macro("tile")
-def tile(b: Builder, A: Any, reps: Static) -> Any:
-    """Copies of the whole array side by side, ``reps`` of them along each axis."""
-    x, copied = b.array(A), counts(reps, "reps")
-    if any(count < 0 for count in copied):
-        raise BadArgument(f"reps must not be negative, got {copied}")
-    copied = (1,) * (x.ndim - len(copied)) + copied
-    x = unsqueeze(x, tuple(range(len(copied) - x.ndim)))
-    shape = x.type.shape
-    apart = tuple([n for pair in zip((1,) * len(shape), shape, strict=True) for n in pair])
-    wide = tuple([n for pair in zip(copied, shape, strict=True) for n in pair])
-    copies = b.broadcast(reshape(x, apart), wide)
-    return reshape(copies, tuple([c * n for c, n in zip(copied, shape, strict=True)]))
-
-
-@macro("repeat")
-def repeat(b: Builder, a: Any, repeats: Static, axis: Static = None) -> Any:
-    """Each element ``repeats`` times in a row along ``axis``; by default all in row-major order.
-
-    ``repeats`` is one number, or one for each element of the axis.
-    """
-    from gradwire_engine.ops.arrays.joining import Concatenate
-    from gradwire_engine.ops.arrays.slicing import sliced
-
-    x = b.array(a)
-    if axis is None:
-        x, axis = Reshape.record(b, x, x.type.size), 0
-    place, times = axis_of(axis, x.ndim, "repeat"), counts(repeats, "repeats")
-    if any(count < 0 for count in times):
-        raise BadArgument(f"repeats must not be negative, got {times}")
-    length = x.type.shape[place]
-    if len(times) == 1:
-        return _repeated(x, place, times[0])
-    if len(times) != length:
-        raise BadArgument(f"repeat got {len(times)} repeats for an axis of length {length}")
-    parts = [_repeated(sliced(x, place, i, i + 1), place, n) for i, n in enumerate(times) if n]
-    return Concatenate.record(b, parts or [sliced(x, place, 0, 0)], place)
-
-
-def _repeated(x: Var, axis: int, count: int) -> Var:
-    shape = x.type.shape
-    apart = (*shape[: axis + 1], 1, *shape[axis + 1 :])
-    wide = (*shape[: axis + 1], count, *shape[axis + 1 :])
-    copies = x.builder.broadcast(reshape(x, apart), wide)
-    return reshape(copies, (*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))

@@ -6,26 +6,23 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+from gradwire_engine.errors import DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd, signed
 from gradwire_engine.ops.arrays.rearranging import Flip
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.arrays.slicing import Pad, sliced
-from gradwire_engine.ops.axes import integer
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, register
 from gradwire_engine.ops.batching import everywhere
-from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import conj
 from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.ops.pointwise.comparison import Equal
 from gradwire_engine.ops.pointwise.selection import Maximum
-from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.sequences.cumulative import LinearRecurrence, shifted
 from gradwire_engine.ops.sequences.sorting import ArgSort
 from gradwire_engine.tape import FLOATING, ArrayType, DType, Type
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Var
 
 
 class SegmentReduction(Op):
@@ -157,61 +154,3 @@ def _before(x: Var, ids: Var, *, flip: Flip | None = None) -> Var:
     linked = b.broadcast(reshape(linked, (n,) + (1,) * (x.ndim - 1)), x.type.shape)
     z = LinearRecurrence(0)(linked * shifted(x, 0, 1), 1 - linked)
     return z if flip is None else flip(z)
-
-
-def _operands(b: Builder, data: Any, segment_ids: Any, count: Any) -> tuple[Var, Var, int]:
-    x, ids = b.array(data), b.array(segment_ids)
-    check_ids(x.type, ids.type)
-    if integer(count, "num_segments") < 0:
-        raise BadArgument(f"num_segments must not be negative, got {count}")
-    return x, ids, count
-
-
-@macro("segment_sum", "unsorted_segment_sum")
-def segment_sum(b: Builder, data: Any, segment_ids: Any, num_segments: Static) -> Any:
-    """Sum of the rows of each segment: ``z_s = sum_{ids_i = s} x_i``; 0 without rows.
-
-    Ids are below ``num_segments``, in any order.
-    """
-    x, ids, count = _operands(b, data, segment_ids, num_segments)
-    return added_at_ids(x, ids, count)
-
-
-@macro("segment_mean", "unsorted_segment_mean")
-def segment_mean(b: Builder, data: Any, segment_ids: Any, num_segments: Static) -> Any:
-    """Mean of the rows of each segment; 0 without rows."""
-    x, ids, count = _operands(b, floating(b, data), segment_ids, num_segments)
-    ones = b.full(1, ArrayType(DTYPES["float64"], ids.type.shape))
-    sizes = Maximum()(added_at_ids(ones, ids, count), b.scalar(1, ones.dtype))
-    sizes = b.cast(reshape(sizes, (count,) + (1,) * (x.ndim - 1)), x.dtype)
-    return added_at_ids(x, ids, count) / sizes
-
-
-@macro("segment_max", "unsorted_segment_max")
-def segment_max(b: Builder, data: Any, segment_ids: Any, num_segments: Static) -> Any:
-    """Largest of the rows of each segment; ``-inf``, or the least integer, without rows.
-
-    Convention: elements that are equal to the largest share the derivative evenly.
-    """
-    x, ids, count = _operands(b, data, segment_ids, num_segments)
-    return SegmentMax(count)(x, ids)
-
-
-@macro("segment_min", "unsorted_segment_min")
-def segment_min(b: Builder, data: Any, segment_ids: Any, num_segments: Static) -> Any:
-    """Smallest of the rows of each segment; ``inf``, or the largest integer, without rows.
-
-    Convention: elements that are equal to the smallest share the derivative evenly.
-    """
-    x, ids, count = _operands(b, data, segment_ids, num_segments)
-    return SegmentMin(count)(x, ids)
-
-
-@macro("segment_prod", "unsorted_segment_prod")
-def segment_prod(b: Builder, data: Any, segment_ids: Any, num_segments: Static) -> Any:
-    """Product of the rows of each segment; 1 without rows.
-
-    Convention: the derivative is the product of the others, right to all orders at zeros.
-    """
-    x, ids, count = _operands(b, data, segment_ids, num_segments)
-    return SegmentProd(count)(x, ids)

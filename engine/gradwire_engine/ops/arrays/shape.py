@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import axes_of, axis_of, few_axes, integers, lengths, reshaped
+from gradwire_engine.ops.axes import axes_of, few_axes, integers, lengths, reshaped
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import raised
 from gradwire_engine.ops.elementwise import broadcast_shapes
@@ -162,16 +162,6 @@ def swap_last(x: Var) -> Var:
     return Transpose((*range(n - 2), n - 1, n - 2))(x)
 
 
-@macro("swapaxes", "swap_axes")
-def swapaxes(b: Builder, a: Any, axis1: Static, axis2: Static) -> Any:
-    """Two axes exchanged."""
-    var = b.array(a)
-    first, second = (axis_of(axis, var.ndim, "swapaxes") for axis in (axis1, axis2))
-    order = list(range(var.ndim))
-    order[first], order[second] = second, first
-    return transpose(var, tuple(order))
-
-
 @macro("moveaxis")
 def moveaxis(b: Builder, a: Any, source: Static, destination: Static) -> Any:
     """The axes ``source`` moved to the places ``destination``, the others in their order."""
@@ -185,40 +175,8 @@ def moveaxis(b: Builder, a: Any, source: Static, destination: Static) -> Any:
     return transpose(var, tuple(order))
 
 
-@macro("expand_dims", "unsqueeze")
-def expand_dims(b: Builder, a: Any, axis: Static = 0) -> Any:
-    """New axes of length 1 at the places ``axis`` of the result."""
-    var = b.array(a)
-    places = integers(axis, "axis")
-    return unsqueeze(var, axes_of(places, var.ndim + len(places), "expand_dims"))
-
-
 def unsqueeze(x: Var, places: tuple[int, ...]) -> Var:
     """``x`` with axes of length 1 at ``places`` of the result."""
     rest = iter(x.type.shape)
     ndim = len(few_axes((*x.type.shape, *places)))
     return reshape(x, tuple([1 if axis in places else next(rest) for axis in range(ndim)]))
-
-
-@macro("squeeze")
-def squeeze(b: Builder, a: Any, axis: Static = None) -> Any:
-    """Axes of length 1 removed: all of them, or those named."""
-    var = b.array(a)
-    shape = var.type.shape
-    if axis is None:
-        return reshape(var, tuple([length for length in shape if length != 1]))
-    axes = axes_of(axis, var.ndim, "squeeze")
-    for place in axes:
-        if shape[place] != 1:
-            raise ShapeMismatch(f"squeeze needs length 1 along axis {place}, got shape {shape}")
-    return reshape(var, tuple([length for i, length in enumerate(shape) if i not in axes]))
-
-
-@macro("broadcast_arrays")
-def broadcast_arrays(b: Builder, *arrays: Any) -> Any:
-    """A list of the arrays, each broadcast to the shape common to all."""
-    parts = [b.array(x) for x in arrays]
-    if not parts:
-        return []
-    shape = broadcast_shapes(*[x.type.shape for x in parts])
-    return [b.broadcast(x, shape) for x in parts]

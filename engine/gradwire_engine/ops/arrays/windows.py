@@ -11,15 +11,15 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.arrays.shape import View, reshape, transpose
+from gradwire_engine.ops.arrays.shape import View
 from gradwire_engine.ops.arrays.slicing import Pad, Slice
-from gradwire_engine.ops.axes import axes_of, few_axes, integers, lengths
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.axes import few_axes, integers
+from gradwire_engine.ops.base import Cotangents, Op, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.tape import ArrayType, Shape, Type
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Var
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -38,6 +38,18 @@ def span(size: int, dilation: int) -> int:
     return found
 
 
+def window_counts(shape: Shape, sizes: Shape, strides: Shape, dilations: Shape) -> Shape:
+    """How many windows fit along each of the last axes of ``shape``."""
+    n = len(sizes)
+    reach = tuple(map(span, sizes, dilations))
+    if not all(sizes):
+        raise ShapeMismatch(f"windows need at least 1 element along an axis, not {sizes}")
+    if len(shape) < n or any(a < b for a, b in zip(shape[-n:], reach, strict=True)):
+        raise ShapeMismatch(f"windows that reach over {reach} do not fit shape {shape}")
+    bounds = zip(shape[-n:], reach, strides, strict=True)
+    return tuple([(length - over) // step + 1 for length, over, step in bounds])
+
+
 @register("windows", public=False)
 class Windows(View):
     """Elements of windows over the last axes: ``z[..., k, o] = x[..., strides o + dilations k]``.
@@ -53,15 +65,9 @@ class Windows(View):
     def infer(self, *types: ArrayType) -> ArrayType:
         """The last axes replaced by twice as many."""
         (x,) = types
-        n = len(self.sizes)
-        reach = tuple(map(span, self.sizes, self.dilations))
-        if not all(self.sizes):
-            raise ShapeMismatch(f"windows need at least 1 element along an axis, not {self.sizes}")
-        if len(x.shape) < n or any(a < b for a, b in zip(x.shape[-n:], reach, strict=True)):
-            raise ShapeMismatch(f"windows that reach over {reach} do not fit shape {x.shape}")
-        bounds = zip(x.shape[-n:], reach, self.strides, strict=True)
-        counts = tuple([(length - over) // step + 1 for length, over, step in bounds])
-        return ArrayType(x.dtype, few_axes((*x.shape[:-n], *self.sizes, *counts)), x.weak)
+        counts = window_counts(x.shape, self.sizes, self.strides, self.dilations)
+        lead = x.shape[: -len(self.sizes)]
+        return ArrayType(x.dtype, few_axes((*lead, *self.sizes, *counts)), x.weak)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """See the elements by strides, without a copy."""
@@ -180,84 +186,3 @@ def bordered(x: Var, pairs: Pairs) -> Var:
         before = tuple([max(first, 0) for first, _ in widths])
         x = Pad(before, tuple([max(last, 0) for _, last in widths]))(x)
     return x
-
-
-@macro("sliding_window_view", "lib.stride_tricks.sliding_window_view")
-def sliding_window_view(b: Builder, x: Any, window_shape: Static, axis: Static = None) -> Any:
-    """Windows of ``window_shape`` at every place along ``axis`` (by default all axes).
-
-    Shapes: each of those axes counts the windows; the windows' own axes come last.
-    """
-    x = b.array(x)
-    axes = axes_of(axis, x.ndim, "sliding_window_view")
-    sizes = per_axis(lengths(window_shape, "window_shape"), len(axes), "window_shape")
-    n, ones = len(axes), (1,) * len(axes)
-    if not n:
-        return x
-    rest = tuple([i for i in range(x.ndim) if i not in axes])
-    order = rest + axes
-    z = Windows(sizes, ones, ones)(transpose(x, order))
-    kept = [place + n * (place >= len(rest)) for place in map(order.index, range(x.ndim))]
-    return transpose(z, (*kept, *range(len(rest), len(rest) + n)))
-
-
-@macro("unfold", "im2col")
-def unfold(
-    b: Builder,
-    x: Any,
-    size: Static,
-    stride: Static = 1,
-    padding: Static = 0,
-    dilation: Static = 1,
-) -> Any:
-    """Columns of windows over the last axes, as many as ``size`` has: a product convolves them.
-
-    Shapes: ``(..., channels, *lengths)`` to ``(..., channels * elements of a window, windows)``.
-    """
-    x = b.array(x)
-    n = len(integers(size, "size"))
-    sizes = per_axis(size, n, "size")
-    if not 0 < n < x.ndim:
-        raise ShapeMismatch(f"unfold needs an axis of channels before {n} others, got {x.type}")
-    strides, dilations = per_axis(stride, n, "stride"), per_axis(dilation, n, "dilation")
-    pairs = borders(padding, x.type.shape[-n:], sizes, strides, dilations)
-    z = Windows(sizes, strides, dilations)(bordered(x, pairs))
-    *batch, channels = x.type.shape[:-n]
-    rows, columns = channels * math.prod(sizes), math.prod(z.type.shape[-n:])
-    return reshape(z, (*batch, rows, columns))
-
-
-@macro("fold", "col2im")
-def fold(
-    b: Builder,
-    x: Any,
-    shape: Static,
-    size: Static,
-    stride: Static = 1,
-    padding: Static = 0,
-    dilation: Static = 1,
-) -> Any:
-    """Windows in columns added up where they lie in an array with the last lengths ``shape``.
-
-    The transpose of ``unfold``, which takes the same ``size``, ``stride``, ``padding`` and
-    ``dilation``.
-    """
-    x = b.array(x)
-    target = lengths(shape)
-    n = len(target)
-    sizes = per_axis(size, n, "size")
-    strides, dilations = per_axis(stride, n, "stride"), per_axis(dilation, n, "dilation")
-    pairs = borders(padding, target, sizes, strides, dilations)
-    grown = tuple([sum(pair) + length for pair, length in zip(pairs, target, strict=True)])
-    kind = ArrayType(x.dtype, grown)
-    counts = Windows(sizes, strides, dilations).infer(kind).shape[n:]
-    rows = math.prod(sizes)
-    if x.ndim < 2 or x.type.shape[-2] % rows or x.type.shape[-1] != math.prod(counts):
-        raise ShapeMismatch(
-            f"fold needs columns of a multiple of {rows} for {math.prod(counts)} windows, "
-            f"got shape {x.type.shape}"
-        )
-    *batch, columns, _ = x.type.shape
-    z = reshape(x, (*batch, columns // rows, *sizes, *counts))
-    z = OverlapAdd(grown, strides, dilations)(z)
-    return bordered(z, [(-before, -after) for before, after in pairs])

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.diagonals import Tril
 from gradwire_engine.ops.axes import flag
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.products import MatMul, times
@@ -89,13 +88,3 @@ class Cholesky(OfSquare):
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Half of an LU factorisation."""
         return types[0].size * types[0].shape[-1] // 3
-
-
-@macro("cho_solve", "linalg.cho_solve")
-def cho_solve(builder: Builder, c_and_lower: Any, b: Any) -> Any:
-    """Solution ``z`` of ``a z = b`` from a pair: a Cholesky factor of ``a``, and if it is lower."""
-    if not isinstance(c_and_lower, list | tuple) or len(c_and_lower) != 2:
-        raise BadArgument("cho_solve needs a pair: the factor, and whether it is lower")
-    factor, lower = builder.array(c_and_lower[0]), flag(c_and_lower[1], "lower")
-    first, second = (SolveTriangular(lower, adjoint=part) for part in (not lower, lower))
-    return second.of(builder, factor, first.of(builder, factor, b))

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.diagonals import Tril, Triu
 from gradwire_engine.ops.arrays.joining import Concatenate
-from gradwire_engine.ops.arrays.shape import swap_last, unsqueeze
-from gradwire_engine.ops.arrays.slicing import Pad, sliced
+from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.axes import flag
-from gradwire_engine.ops.base import Cotangents, Static, macro, register
-from gradwire_engine.ops.builder import describe
+from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.conversion import floating
-from gradwire_engine.ops.elementwise import conj
-from gradwire_engine.ops.linalg.cholesky import Cholesky
 from gradwire_engine.ops.linalg.products import MatMul
-from gradwire_engine.ops.linalg.singular import OfMatrices, completed
+from gradwire_engine.ops.linalg.singular import OfMatrices
 from gradwire_engine.ops.linalg.solving import SolveTriangular, adjoint
-from gradwire_engine.ops.pointwise.comparison import Equal
-from gradwire_engine.ops.promotion import DTYPES, real_of
+from gradwire_engine.ops.promotion import real_of
 from gradwire_engine.tape import FLOATING, ArrayType, TupleType, Type
 
 if TYPE_CHECKING:
@@ -81,25 +74,6 @@ class Qr(OfMatrices):
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Some 4 m n² for each matrix of m rows and n columns."""
         return 4 * types[0].size * min(types[0].shape[-2:])
-
-
-@macro("qr", "linalg.qr")
-def qr(b: Builder, a: Any, mode: Static = "reduced") -> Any:
-    """Orthonormal columns ``q`` and upper triangular ``r``: the list of both, ``a = q r``.
-
-    ``mode`` "complete" gives a square ``q``, "r" gives ``r`` alone.  The derivative needs
-    independent columns, of a wide matrix the first ones; it is not finite, or raises, elsewhere.
-    Convention: columns of ``q`` beyond those of ``a`` are arbitrary and turn as little as they can.
-    """
-    if mode not in ("reduced", "complete", "r"):
-        raise BadArgument("qr knows the modes 'reduced', 'complete' and 'r'")
-    pair = Qr()(floating(b, a))
-    q, r = Item(0)(pair), Item(1)(pair)
-    if mode == "complete":
-        rest = q.shape[-2] - q.shape[-1]
-        below = Pad((0,) * r.ndim, (*[0] * (r.ndim - 2), rest, 0))
-        return [completed(q), below(r) if rest else r]
-    return r if mode == "r" else [q, r]
 
 
 @register("lu", "linalg.lu")
@@ -180,58 +154,3 @@ class Lu(OfMatrices):
     def flops(self, result: Type, *types: ArrayType) -> int:
         """A product and a sum for each element and pivot, fewer as it goes on."""
         return types[0].size * min(types[0].shape[-2:])
-
-
-@macro("lu_factor", "linalg.lu_factor")
-def lu_factor(b: Builder, a: Any) -> Any:
-    """Both triangles of ``a[order] = l u`` in one matrix, and ``order``: what lu_solve takes.
-
-    The ones on the diagonal of ``l`` are left out.  ``order`` is the order of rows itself, not the
-    list of swaps that LAPACK keeps.
-    """
-    p, lower, upper = Lu.record(b, a)
-    if lower.shape[-2] != upper.shape[-1]:
-        raise ShapeMismatch(f"lu_factor needs square matrices, got {b.array(a).type}")
-    order = MatMul()(swap_last(p), b.table(p.shape[-1:], lambda row: row, p.dtype))
-    return [Tril(-1)(lower) + upper, b.cast(order, DTYPES["int64"])]
-
-
-@macro("lu_solve", "linalg.lu_solve")
-def lu_solve(builder: Builder, lu_and_piv: Any, b: Any, trans: Static = 0) -> Any:
-    """Solution of ``a z = b`` from the pair that lu_factor gives.
-
-    ``trans`` 1 is ``a^T z = b``, 2 is ``a^H z = b``.
-    """
-    if not isinstance(lu_and_piv, list | tuple) or len(lu_and_piv) != 2:
-        raise BadArgument("lu_solve needs a pair: the packed triangles, and the order of rows")
-    if trans not in (0, 1, 2):
-        raise BadArgument(f"trans must be 0, 1 or 2, got {describe(trans)}")
-    packed, order = builder.array(lu_and_piv[0]), builder.array(lu_and_piv[1])
-    if not order.ndim or order.shape[-1:] != packed.shape[-1:]:
-        raise ShapeMismatch(
-            f"lu_solve needs the order of as many rows as {packed.type} has, got {order.type}"
-        )
-    numbers = builder.numbers(order.shape[-1], 0, 2)
-    chosen = Equal()(numbers, unsqueeze(order, (order.ndim - 1,)))
-    solved = [SolveTriangular(lower=True, unit=True), SolveTriangular(lower=False)]
-    packed, right = (floating(builder, x) for x in builder.promote(packed, b))
-    p = builder.cast(chosen, packed.dtype)
-    if trans == 0:
-        right = MatMul()(swap_last(p), right)
-    else:
-        solved = [replace(op, adjoint=True) for op in reversed(solved)]
-    right = conj(right) if trans == 1 else right
-    for op in solved:
-        right = op.of(builder, packed, right)
-    right = conj(right) if trans == 1 else right
-    return right if trans == 0 else MatMul()(p, right)
-
-
-@macro("cho_factor", "linalg.cho_factor")
-def cho_factor(b: Builder, a: Any, lower: Static = False) -> Any:
-    """Cholesky factor of each matrix, and whether it is lower: the pair that cho_solve takes.
-
-    The factor is upper by default; its other triangle is zero.
-    """
-    below = flag(lower, "lower")
-    return [Cholesky.record(b, a, upper=not below), below]

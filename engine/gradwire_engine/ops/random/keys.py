@@ -16,9 +16,9 @@ import numpy as np
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.shape import reshape
-from gradwire_engine.ops.arrays.slicing import Pad, sliced
-from gradwire_engine.ops.axes import integer, lengths
-from gradwire_engine.ops.base import Op, Static, macro, register
+from gradwire_engine.ops.arrays.slicing import Pad
+from gradwire_engine.ops.axes import lengths
+from gradwire_engine.ops.base import Op, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.promotion import DTYPES, dtype_of, finfo, inexact_promoted
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from gradwire_engine.ops.builder import Builder, Var
 
-#: Highest words of the counters at which keys are made; numbers are drawn at 0.
-_SPLIT, _FOLDED = 1, 2
 _INT64, _UINT64 = DTYPES["int64"], DTYPES["uint64"]
 
 
@@ -173,56 +171,3 @@ def drawn_dtype(dtype: Any, natural: DType) -> DType:
     if target.kind not in FLOATING:
         raise DtypeMismatch(f"a draw gives floating numbers, not {target.name}")
     return target
-
-
-@macro("random.key", "random.PRNGKey", differentiable=False)
-def key(b: Builder, seed: Any) -> Any:
-    """The key, a pair of integers, that ``seed`` stands for, which is any integer.
-
-    Every draw takes a key first, which may be such an integer itself.  Equal keys draw equal
-    numbers, whatever the distribution, so give each draw a key of its own by ``split``.
-    """
-    return sliced(place_of(b, seed), 0, 0, 2)
-
-
-@macro("random.split", differentiable=False)
-def split(b: Builder, key: Any, num: Static = 2) -> Any:
-    """``num`` new keys, an array of pairs; the first ones are the same for any ``num``.
-
-    They are independent of one another and of what ``key`` itself draws.
-    """
-    if integer(num, "num") < 0:
-        raise BadArgument(f"num must not be negative, got {num}")
-    place = place_of(b, key) + b.constant(np.array([0, 0, 0, _SPLIT]))
-    return b.cast(Words((num, 2))(place), _INT64)
-
-
-@macro("random.fold_in", differentiable=False)
-def fold_in(b: Builder, key: Any, data: Any) -> Any:
-    """The new key that ``key`` and the integer ``data`` make, the number of a step for example."""
-    number = b.array(data)
-    if number.dtype.kind not in "iu" or number.ndim:
-        raise DtypeMismatch(f"fold_in needs an integer, got {number.type}")
-    folded = Pad((2,), (1,))(reshape(b.cast(number, _INT64), (1,)))
-    place = place_of(b, key) + folded + b.constant(np.array([0, 0, 0, _FOLDED]))
-    return b.cast(Words((2,))(place), _INT64)
-
-
-@macro("random.uniform")
-def uniform(
-    b: Builder,
-    key: Any,
-    shape: Static = None,
-    dtype: Static = None,
-    minval: Any = 0.0,
-    maxval: Any = 1.0,
-) -> Any:
-    """Evenly distributed numbers: ``z = minval + (maxval - minval) u``, ``u`` between 0 and 1.
-
-    Shapes: ``shape``, by default that of the bounds.  Neither 0 nor 1 comes as ``u``.
-    """
-    low, high = real_parameters(b, "uniform", minval, maxval)
-    target = drawn_dtype(dtype, low.dtype)
-    u = uniforms(b, key, shape_for(shape, [low.type.shape, high.type.shape], "uniform"), target)
-    low, high = b.cast(low, target), b.cast(high, target)
-    return low + (high - low) * u

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from gradwire_engine.check import Call
 from gradwire_engine.ops.arrays.slicing import sliced
-from gradwire_engine.ops.linalg.factorizations import lu_factor, lu_solve
+from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import adjoint
 
@@ -51,7 +51,8 @@ class OfFactors(Call):
 
     def record(self, b, *inputs):
         matrix, *rest = inputs
-        return lu_solve(b, lu_factor(b, matrix), *rest, **self.kwargs)
+        packed = FUNCTIONS["lu_factor"].record(b, matrix)
+        return FUNCTIONS["lu_solve"].record(b, packed, *rest, **self.kwargs)
 
 
 SAMPLES = [
