@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gradwire_engine.dialects.base import Dialect
-
-if TYPE_CHECKING:
-    pass
 
 SCIPY = Dialect(
     "scipy",
@@ -15,9 +10,6 @@ SCIPY = Dialect(
     unprefixed="scipy.",
     stays_half=False,
 )
-
-#: Properties that ``solve`` may assume of a matrix.
-_STRUCTURES = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
 
 SCIPY.entry("special.softmax special.log_softmax", parameters="x axis=None")
 SCIPY.entry("special.logsumexp", parameters="a axis=None b=None keepdims=False return_sign=False")

@@ -12,9 +12,8 @@ from gradwire_engine.ops.base import FUNCTIONS, Cotangents, Static, macro, regis
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.formulas import abs_power
-from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Square
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power
 from gradwire_engine.ops.pointwise.comparison import IsFinite, LogicalAnd, NotEqual
-from gradwire_engine.ops.pointwise.complex import real_product
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.promotion import real_of
 from gradwire_engine.ops.reductions.reductions import Max, Min, Reduction, Sum, spread
@@ -23,11 +22,6 @@ from gradwire_engine.tape import DType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
-
-
-def squared_magnitude(x: Var) -> Var:
-    """``|x|²``, real."""
-    return real_product(x, x) if x.dtype.kind == "c" else Square()(x)
 
 
 @register("euclidean_norm", public=False)
