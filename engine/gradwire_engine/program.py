@@ -36,7 +36,7 @@ from __future__ import annotations
 import hashlib
 import marshal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -122,11 +122,8 @@ class Program:
     def _named(self) -> dict[int, tuple[str, str | None]]:
         """Operation of each call by its number, and the name its value is stored under."""
         named: dict[int, tuple[str, str | None]] = {}
-        blocks = [self.body]
-        while blocks:
-            nodes = blocks.pop().nodes
+        for nodes in nested_nodes(self.body):
             for node in nodes:
-                blocks.extend(node.blocks)
                 if node.kind in ("call", "method"):
                     named[node.at] = (node.value[0], None)
                 elif node.kind == "store" and isinstance(node.value, str):
@@ -247,33 +244,38 @@ def _canonical(block: Block, poll: Callable[[], None]) -> Iterator[bytes]:
             yield from _canonical(inner, poll)
 
 
-def stored_names(block: Block) -> frozenset[str]:
-    """Names that running ``block`` may bind, not looking into functions."""
-    names: set[str] = set()
+def nested_nodes(block: Block, but: Collection[str] = ()) -> Iterator[tuple[Node, ...]]:
+    """The nodes of a block, and of each block within it but those of the kinds ``but``."""
     blocks = [block]
     while blocks:
-        for node in blocks.pop().nodes:
-            if node.kind in ("store", "for"):
-                names.update(flat_names(node.value))
-            if node.kind not in ("function", "comprehension"):
+        nodes = blocks.pop().nodes
+        yield nodes
+        for node in nodes:
+            if node.blocks and node.kind not in but:
                 blocks.extend(node.blocks)
-    return frozenset(names)
+
+
+def stored_names(block: Block) -> frozenset[str]:
+    """Names that running ``block`` may bind, not looking into functions."""
+    return frozenset(
+        name
+        for nodes in nested_nodes(block, but=("function", "comprehension"))
+        for node in nodes
+        if node.kind in ("store", "for")
+        for name in flat_names(node.value)
+    )
 
 
 def rebound_names(block: Block) -> frozenset[str]:
     """Names of which ``block`` may assign elements, or to which it may append."""
     names: set[str] = set()
-    blocks = [block]
-    while blocks:
-        nodes = blocks.pop().nodes
+    for nodes in nested_nodes(block, but=("function",)):
         for node in nodes:
             if node.kind == "setitem":
                 names.add(node.value)
             elif node.kind == "method" and node.value[0] == "append":
                 owner = nodes[node.args[0]]
                 names.update([owner.value] if owner.kind == "load" else [])
-            if node.kind != "function":
-                blocks.extend(node.blocks)
     return frozenset(names)
 
 

@@ -6,7 +6,7 @@ results. So every group can be laid out by itself, and be a single box to what i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -68,6 +68,13 @@ class Group:
     #: The inputs, by the numbers of the vertices around that they bring in.
     inputs: dict[int, Vertex] = field(default_factory=dict)
 
+    def enclosing(self) -> Iterator[Group]:
+        """The group, and those around it, from the inside out."""
+        group: Group | None = self
+        while group is not None:
+            yield group
+            group = group.parent
+
 
 @dataclass(slots=True, eq=False)
 class Graph:
@@ -123,13 +130,8 @@ class Graph:
 
     def brought(self, vertex: Vertex, group: Group) -> Vertex:
         """The vertex that has the value of ``vertex`` in ``group``, an input made where needed."""
-        path: list[Group] = []
-        while group is not readable_in(vertex):
-            path.append(group)
-            if group.parent is None:
-                raise AssertionError("a value is read outside of its group")
-            group = group.parent
-        for inner in reversed(path):
+        groups = [*group.enclosing()]
+        for inner in groups[: groups.index(readable_in(vertex))][::-1]:
             if vertex.number not in inner.inputs:
                 label = vertex.name or vertex.label
                 made = self._append(Vertex(len(self.vertices), "input", label, inner, vertex.at))

@@ -1,4 +1,4 @@
-"""Readers of each kind of node: each adds to the graph, given the values before it."""
+"""Readers of each kind of node: each adds to the graph, given the node's operands."""
 
 from __future__ import annotations
 
@@ -31,48 +31,38 @@ _LONGEST = 200
 _REBINDING = frozenset("assign assign_add assign_sub append".split())
 
 
-def _literal(r: Reader, node: Node, values: list[Value]) -> Value:
+def _literal(r: Reader, node: Node, args: list[Value]) -> Value:
     text = spelled(node.value)
     return Constant(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
 
 
-def _load(r: Reader, node: Node, values: list[Value]) -> Value:
+def _load(r: Reader, node: Node, args: list[Value]) -> Value:
     value = r.lookup(node.value)
     if isinstance(value, Vertex) and value.kind == "input" and value.at < 0:
         value.at = node.at  # a parameter's type is that of what is loaded
     return value
 
 
-def _store(r: Reader, node: Node, values: list[Value]) -> Value:
-    r.bind(node.value, values[node.args[0]])
-    return NOTHING
-
-
-def _call(r: Reader, node: Node, values: list[Value]) -> Value:
-    name, named = node.value
-    return r.call(name, [values[a] for a in node.args], named, node.at)
-
-
-def _apply(r: Reader, node: Node, values: list[Value]) -> Value:
-    callee, *args = [values[a] for a in node.args]
+def _apply(r: Reader, node: Node, args: list[Value]) -> Value:
+    callee = args.pop(0)
     label = (callee.name or callee.label) if isinstance(callee, Vertex) else "call"
     vertex = r.call(label, args, node.value, node.at)
     r.connect(callee, vertex, "function")
     return vertex
 
 
-def _method(r: Reader, node: Node, values: list[Value]) -> Value:
+def _call(r: Reader, node: Node, args: list[Value]) -> Value:
     name, named = node.value
-    args = [values[a] for a in node.args]
     vertex = r.call(name, args, named, node.at)
-    owner = r.nodes[node.args[0]]
-    if name in _REBINDING and owner.kind == "load":
-        r.group.names[owner.value] = vertex
+    if node.kind == "method" and name in _REBINDING:
+        owner = r.nodes[node.args[0]]
+        if owner.kind == "load":
+            r.group.names[owner.value] = vertex
     return vertex
 
 
-def _attribute(r: Reader, node: Node, values: list[Value]) -> Value:
-    value = values[node.args[0]]
+def _attribute(r: Reader, node: Node, args: list[Value]) -> Value:
+    (value,) = args
     if node.value not in _OF_ARRAYS:
         if isinstance(value, Element):
             value = _member(value)
@@ -81,8 +71,8 @@ def _attribute(r: Reader, node: Node, values: list[Value]) -> Value:
     return r.operation(f".{node.value}", [(value, 0)], node.at)
 
 
-def _index(r: Reader, node: Node, values: list[Value]) -> Value:
-    value, *items = [values[a] for a in node.args] or [NOTHING]
+def _index(r: Reader, node: Node, args: list[Value]) -> Value:
+    value, *items = args or [NOTHING]
     text = ", ".join(map(described, items))
     if isinstance(value, Variable) and text.isdecimal():
         element = Element(value, text, node.at)
@@ -98,31 +88,23 @@ def _computed(items: list[Value], first: int) -> list[tuple[Value, Role]]:
     return [part for i, item in enumerate(items, first) for part in computed(item, i)]
 
 
-def _slice(r: Reader, node: Node, values: list[Value]) -> Value:
-    return r.items(":", [values[a] for a in node.args])
+def _lazy(r: Reader, node: Node, args: list[Value]) -> Value:
+    """An operation on its operand and the values of its blocks."""
+    label, roles = _LAZY[node.kind]
+    operands = zip([*args, *map(r.block, node.blocks)], roles, strict=True)
+    return r.operation(label, operands, node.at)
 
 
-def _sequence(r: Reader, node: Node, values: list[Value]) -> Value:
-    return r.items("[]" if node.kind == "list" else "()", [values[a] for a in node.args])
+#: The labels of what has lazy operands, and the roles of all its operands.
+_LAZY: dict[str, tuple[str, tuple[Role, ...]]] = {
+    "and": ("and", (0, 1)),
+    "or": ("or", (0, 1)),
+    "choose": ("if else", ("if", "then", "else")),
+}
 
 
-def _dict(r: Reader, node: Node, values: list[Value]) -> Value:
-    return r.items("{}", [values[a] for a in node.args], node.value)
-
-
-def _connective(r: Reader, node: Node, values: list[Value]) -> Value:
-    operands = [(values[node.args[0]], 0), (r.block(node.blocks[0]), 1)]
-    return r.operation(node.kind, operands, node.at)
-
-
-def _choose(r: Reader, node: Node, values: list[Value]) -> Value:
-    then, otherwise = map(r.block, node.blocks)
-    operands = [(values[node.args[0]], "if"), (then, "then"), (otherwise, "else")]
-    return r.operation("if else", operands, node.at)
-
-
-def _function(r: Reader, node: Node, values: list[Value]) -> Value:
-    defaults = dict(zip(node.value[::-1], [values[a] for a in node.args[::-1]], strict=False))
+def _function(r: Reader, node: Node, args: list[Value]) -> Value:
+    defaults = dict(zip(node.value[::-1], args[::-1], strict=False))
     outer, group = r.group, r.enter("function", node)
     group.is_function = True
     for name in node.value:
@@ -145,58 +127,46 @@ def _take_in(r: Reader, label: str, value: Value, role: Role | None) -> Vertex:
     return port
 
 
-def _comprehension(r: Reader, node: Node, values: list[Value]) -> Value:
+def _comprehension(r: Reader, node: Node, args: list[Value]) -> Value:
     *tests, element = node.blocks
     outer = r.group
-    _enter_loop(r, "for each", node, values[node.args[0]])
+    _enter_loop(r, "for each", node, args)
     conditions: list[tuple[Value, Role]] = [(r.block(test), "if") for test in tests]
     made = r.operation("list", [(r.block(element), 0), *conditions], node.at, "result")
     r.group = outer
     return made
 
 
-def _enter_loop(r: Reader, label: str, node: Node, iterable: Value) -> None:
+def _enter_loop(r: Reader, label: str, node: Node, args: list[Value]) -> None:
     """Enter a loop, whose items come in at an input of their own."""
-    names = flat_names(node.value)
-    _carry(r, node)
-    group = r.enter(label, node)
-    port = _take_in(r, ", ".join(names), iterable, "in")
-    group.parameters = frozenset(names)
-    group.names.update(dict.fromkeys(names, port))
-
-
-def _carry(r: Reader, node: Node) -> None:
-    """Let constants that passes change come in from outside."""
     for block in node.blocks:
         for name in sorted(stored_names(block) | rebound_names(block)):
             value = r.find(name)
-            if value is not None and is_constant(value):
+            if value is not None and is_constant(value):  # passes change it
                 r.bind(name, r.vertex(value))
+    group = r.enter(label, node)
+    for iterable in args:
+        names = flat_names(node.value)
+        group.parameters = frozenset(names)
+        group.names.update(dict.fromkeys(names, _take_in(r, ", ".join(names), iterable, "in")))
 
 
-def _for(r: Reader, node: Node, values: list[Value]) -> Value:
-    body, otherwise = node.blocks
-    _enter_loop(r, "for", node, values[node.args[0]])
+def _loop(r: Reader, node: Node, args: list[Value]) -> None:
+    *conditions, body, otherwise = node.blocks
+    _enter_loop(r, node.kind, node, args)
+    for condition in conditions:
+        r.operation("while", [(r.block(condition), 0)], node.at)
     r.block(body)
-    return _end_loop(r, node, otherwise)
-
-
-def _while(r: Reader, node: Node, values: list[Value]) -> Value:
-    condition, body, otherwise = node.blocks
-    _carry(r, node)
-    r.enter("while", node)
-    r.operation("while", [(r.block(condition), 0)], node.at)
-    r.block(body)
-    return _end_loop(r, node, otherwise)
-
-
-def _end_loop(r: Reader, node: Node, otherwise: Block) -> Value:
     if otherwise.nodes:
-        r.enter("else", node)
-        r.block(otherwise)
-        _keep(r, r.leave())
+        _keep(r, _inside(r, "else", node, otherwise))
     _keep(r, r.leave())
-    return NOTHING
+
+
+def _inside(r: Reader, label: str, node: Node, block: Block) -> dict[str, Value]:
+    """Read a block in a group of its own; gives what it stored."""
+    r.enter(label, node)
+    r.block(block)
+    return r.leave()
 
 
 def _keep(r: Reader, stored: dict[str, Value]) -> None:
@@ -204,14 +174,13 @@ def _keep(r: Reader, stored: dict[str, Value]) -> None:
     r.group.names.update(stored)
 
 
-def _if(r: Reader, node: Node, values: list[Value]) -> Value:
-    test = values[node.args[0]]
+def _if(r: Reader, node: Node, args: list[Value]) -> None:
     branches: list[dict[str, Value]] = []
     for label, block in zip(("if", "else"), node.blocks, strict=True):
         stored: dict[str, Value] = {}
         if block.nodes:
             r.enter(label, node)
-            _take_in(r, "condition", test, 0)
+            _take_in(r, "condition", args[0], 0)
             r.block(block)
             stored = r.leave()
         branches.append(stored)
@@ -219,58 +188,48 @@ def _if(r: Reader, node: Node, values: list[Value]) -> Value:
         ends = [branch.get(name) or r.before(name) for branch in branches]
         operands = [(v, role) for v, role in zip(ends, ("then", "else"), strict=True) if v]
         r.bind(name, r.operation("if else", operands, node.at, "merge"))
-    return NOTHING
 
 
-def _stop_recording(r: Reader, node: Node, values: list[Value]) -> Value:
-    r.enter("stop_recording", node)
-    r.block(node.blocks[0])
-    _keep(r, r.leave())
-    return NOTHING
+def _stop_recording(r: Reader, node: Node, args: list[Value]) -> None:
+    _keep(r, _inside(r, node.kind, node, node.blocks[0]))
 
 
-def _setitem(r: Reader, node: Node, values: list[Value]) -> Value:
-    value, *items = [values[a] for a in node.args]
+def _setitem(r: Reader, node: Node, args: list[Value]) -> None:
+    value, *items = args
     text = ", ".join(map(described, items))
     operands = [(r.lookup(node.value), 0), (value, 1), *_computed(items, 2)]
     r.bind(node.value, r.operation(f"[{text}] =", operands, node.at))
-    return NOTHING
 
 
-def _return(r: Reader, node: Node, values: list[Value]) -> Value:
-    r.group.returned.append(r.vertex(values[node.args[0]]))
-    return NOTHING
-
-
-def _jump(r: Reader, node: Node, values: list[Value]) -> Value:
+def _jump(r: Reader, node: Node, args: list[Value]) -> None:
     r.operation(node.kind, [], node.at)
-    return NOTHING
 
 
-KINDS: dict[str, Callable[[Reader, Node, list[Value]], Value]] = {
+#: What reads each kind of node; a statement gives None.
+KINDS: dict[str, Callable[[Reader, Node, list[Value]], Value | None]] = {
     "literal": _literal,
     "load": _load,
-    "store": _store,
+    "store": lambda r, node, args: r.bind(node.value, args[0]),
     "call": _call,
     "apply": _apply,
-    "method": _method,
+    "method": _call,
     "attribute": _attribute,
     "index": _index,
-    "slice": _slice,
-    "list": _sequence,
-    "tuple": _sequence,
-    "dict": _dict,
-    "and": _connective,
-    "or": _connective,
-    "choose": _choose,
+    "slice": lambda r, node, args: r.items(":", args),
+    "list": lambda r, node, args: r.items("[]", args),
+    "tuple": lambda r, node, args: r.items("()", args),
+    "dict": lambda r, node, args: r.items("{}", args, node.value),
+    "and": _lazy,
+    "or": _lazy,
+    "choose": _lazy,
     "function": _function,
     "comprehension": _comprehension,
     "if": _if,
-    "while": _while,
-    "for": _for,
+    "while": _loop,
+    "for": _loop,
     "stop_recording": _stop_recording,
     "setitem": _setitem,
-    "return": _return,
+    "return": lambda r, node, args: r.group.returned.append(r.vertex(args[0])),
     "break": _jump,
     "continue": _jump,
 }

@@ -21,7 +21,7 @@ from gradwire_engine.dataflow.values import (
     size,
 )
 from gradwire_engine.errors import Place, UnknownName
-from gradwire_engine.program import Block, Node, Program, Target, flat_names
+from gradwire_engine.program import Block, Node, Program, Target, flat_names, nested_nodes
 from gradwire_engine.record import calls
 from gradwire_engine.record.scope import MISSING
 
@@ -65,7 +65,8 @@ class Reader:
         #: The nodes of the block that is being read.
         self.nodes: Sequence[Node] = ()
         self.graph = Graph(most)
-        self.top = self.group = self.graph.group("program", None)
+        self.top: Group = self.graph.group("program", None)
+        self.group: Group = self.top
         #: Dotted paths of all known variables, and of the levels that these are in.
         self._paths = {path for variable in variables for path in _levels(variable)}
         self._variables: dict[str, Vertex] = {}
@@ -110,7 +111,8 @@ class Reader:
         outer, self.nodes = self.nodes, block.nodes
         values: list[Value] = []
         for node in block.nodes:
-            values.append(KINDS[node.kind](self, node, values))
+            args = [values[arg] for arg in node.args]
+            values.append(KINDS[node.kind](self, node, args) or NOTHING)
         self.nodes = outer
         return values[-1] if values else NOTHING
 
@@ -141,13 +143,8 @@ class Reader:
 
     def find(self, name: str) -> Value | None:
         """The value of a name in the present group or around it."""
-        group: Group | None = self.group
-        while group is not None:
-            if name in group.names:
-                value: Value = group.names[name]
-                return value
-            group = group.parent
-        return None
+        groups = self.group.enclosing()
+        return next((group.names[name] for group in groups if name in group.names), None)
 
     def before(self, name: str) -> Value | None:
         """The value of a name that was not stored here: a variable if it was read as one."""
@@ -171,10 +168,7 @@ class Reader:
 
     def _function(self) -> Group | None:
         """The function whose body is being read."""
-        group: Group | None = self.group
-        while group is not None and not group.is_function:
-            group = group.parent
-        return group
+        return next((group for group in self.group.enclosing() if group.is_function), None)
 
     def is_member(self, element: Element) -> bool:
         """True if an element is known to be a member of a nested variable."""
@@ -280,12 +274,10 @@ def _levels(path: str) -> list[str]:
 
 def _assigned(body: Block) -> Iterable[str]:
     """All names that a program assigns, in functions too."""
-    blocks = [body]
-    while blocks:
-        for node in blocks.pop().nodes:
+    for nodes in nested_nodes(body):
+        for node in nodes:
             if node.kind in ("store", "for"):
                 yield from flat_names(node.value)
-            blocks.extend(node.blocks)
 
 
 def _stars(target: Target) -> bool:

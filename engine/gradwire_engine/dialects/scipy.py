@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gradwire_engine.dialects.base import Dialect
-
-if TYPE_CHECKING:
-    pass
 
 SCIPY = Dialect(
     "scipy",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from gradwire_engine.answer import Poll
@@ -16,7 +15,6 @@ from gradwire_engine.frontends.expressions import (
     dotted,
     none_at,
 )
-from gradwire_engine.frontends.plain import read_plain
 from gradwire_engine.frontends.statements import Statements, check_names, statements
 from gradwire_engine.operators import OPERATORS
 from gradwire_engine.polling import polled, unhurried
@@ -25,15 +23,6 @@ from gradwire_engine.program import RESULT, Block, Output, Position, Program, Ta
 
 def parse_text(text: str, poll: Poll = unhurried) -> Program:
     """Read source text, or raise ``ProgramSyntaxError`` with line and column."""
-    return read_plain(text, partial(_positions, text), poll) or parse_tree(text, poll)
-
-
-def _positions(text: str) -> Sequence[Position]:
-    return parse_tree(text).positions
-
-
-def parse_tree(text: str, poll: Poll = unhurried) -> Program:
-    """Read source text of any kind by Python's syntax trees."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     check_names(text, poll)
@@ -100,8 +89,7 @@ class _Reader(ExpressionReader):
     def _read(self, body: Sequence[ast.stmt], above: int) -> None:
         """Read statements whose lines are counted from the one after so many ``above``."""
         self.above, first = above, len(self.positions)
-        for statement in polled(body, self.poll):
-            self.statements([statement])
+        self.statements(body)
         if above or not self.is_ascii:
             self.positions[first:] = map(self._absolute, self.positions[first:])
 

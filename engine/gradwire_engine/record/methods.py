@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from gradwire_engine.ops.arrays.indexing import GetItem, SetItem
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.composites import Composite
-from gradwire_engine.program import Node, Program
+from gradwire_engine.program import Program, nested_nodes
 from gradwire_engine.record import composites
 from gradwire_engine.record.calls import Results, call, operation
 from gradwire_engine.record.indexing import At, Place, update
@@ -117,7 +118,7 @@ def libraries(program: Program, variables: frozenset[str]) -> tuple[bool, bool]:
     PyTorch's are its functions, the methods that only tensors have, and their keywords.
     """
     of_torch = of_others = False
-    nodes = [*_nodes(program)]
+    nodes = [*chain.from_iterable(nested_nodes(program.body))]
     # Members of the text's dicts may be functions, of any name.
     members = {key for node in nodes if node.kind == "dict" for key in node.value}
     for node in nodes:
@@ -144,14 +145,6 @@ def libraries(program: Program, variables: frozenset[str]) -> tuple[bool, bool]:
 def _is_of_tensors_alone(name: str) -> bool:
     of_arrays = callable(getattr(np.ndarray, name, None)) and name != "view"
     return not of_arrays and _of_torch(name) is not None
-
-
-def _nodes(program: Program) -> Iterator[Node]:
-    blocks = [program.body]
-    while blocks:
-        for node in blocks.pop().nodes:
-            yield node
-            blocks.extend(node.blocks)
 
 
 def method(

@@ -8,7 +8,7 @@ import pytest
 from gradwire_engine import Engine
 from gradwire_engine.errors import DeadlineExceeded, OverBudget, ProgramSyntaxError
 from gradwire_engine.frontends.statements import pieces, statements
-from gradwire_engine.frontends.text import parse_text, parse_tree
+from gradwire_engine.frontends.text import parse_text
 from gradwire_engine.polling import unhurried
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -104,13 +104,13 @@ def long(*lines):
 )
 def test_long_programs_are_those_of_one_tree(lines):
     text = long(*lines)
-    program, pieced = _of_one_tree(text), parse_tree(text)
+    program, pieced = _of_one_tree(text), parse_text(text)
     assert len(list(pieces(text, unhurried))) > 1
     assert pieced.id == program.id
     assert list(pieced.positions) == list(program.positions)
     assert pieced.output == program.output
     assert pieced.output_position == program.output_position
-    assert parse_tree(text.replace("\n", "\r\n")).positions == pieced.positions
+    assert parse_text(text.replace("\n", "\r\n")).positions == pieced.positions
 
 
 def _of_one_tree(text):

@@ -22,17 +22,31 @@ class Ordering(Op):
     axis: int
     batch = along_axes
 
+    @classmethod
+    def record(
+        cls, b: Builder, a: Any, axis: Static = -1, descending: Any = False, stable: Any = True
+    ) -> Any:
+        """Record along one axis, or for axis None over all elements in row-major order."""
+        x, place = b.array(a), 0
+        if axis is None:
+            x = reshape(x, (x.type.size,))
+        else:
+            place = axis_of(axis, x.ndim, cls.name)
+        flag(stable, "stable")
+        if not flag(descending, "descending"):
+            return cls(place)(x)
+        flip = Flip((place,))
+        return cls.unflipped(flip(cls(place)(flip(x))), x.type.shape[place])
+
+    @classmethod
+    def unflipped(cls, z: Var, length: int) -> Var:
+        """The falling order from ``z``, the flipped result for flipped elements."""
+        return z
+
     def flops(self, result: Type, *types: ArrayType) -> int:
         """``n log n`` comparisons along the axis."""
         (x,) = types
         return x.size * max(1, x.shape[self.axis].bit_length())
-
-
-def _operand(b: Builder, a: Any, axis: Any, op: str) -> tuple[Var, int]:
-    x = b.array(a)
-    if axis is None:
-        return reshape(x, (x.type.size,)), 0
-    return x, axis_of(axis, x.ndim, op)
 
 
 @register("sort")
@@ -44,18 +58,6 @@ class Sort(Ordering):
 
     axis: int
     rounds = False
-
-    @classmethod
-    def record(
-        cls, b: Builder, a: Any, axis: Static = -1, descending: Any = False, stable: Any = True
-    ) -> Any:
-        """Record along one axis, or for axis None over all elements in row-major order."""
-        x, place = _operand(b, a, axis, "sort")
-        flag(stable, "stable")
-        if not flag(descending, "descending"):
-            return cls(place)(x)
-        flip = Flip((place,))
-        return flip(cls(place)(flip(x)))
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """Same type."""
@@ -79,16 +81,9 @@ class ArgSort(Ordering):
     differentiable = False
 
     @classmethod
-    def record(
-        cls, b: Builder, a: Any, axis: Static = -1, descending: Any = False, stable: Any = True
-    ) -> Any:
-        """Record along one axis, or for axis None over all elements in row-major order."""
-        x, place = _operand(b, a, axis, "argsort")
-        flag(stable, "stable")
-        if not flag(descending, "descending"):
-            return cls(place)(x)
-        flip = Flip((place,))
-        return x.type.shape[place] - 1 - flip(cls(place)(flip(x)))
+    def unflipped(cls, z: Var, length: int) -> Var:
+        """The indices, counted from the other end."""
+        return length - 1 - z
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """Integers of the same shape."""

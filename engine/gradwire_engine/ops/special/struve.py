@@ -41,8 +41,18 @@ def _slope(op: SpecialBinary, sign: int, z: Var, v: Var, x: Var) -> Var:
     return Where()(Absolute()(x).exceeds(1), far, power * total)
 
 
+class OfHeldOrder(SpecialBinary):
+    """A function that is differentiable in its argument alone."""
+
+    flops_per_element = 100
+
+    def holds(self, result: Type) -> bool:
+        """The order."""
+        return True
+
+
 @register("struve")
-class Struve(SpecialBinary):
+class Struve(OfHeldOrder):
     """Struve function: ``z = H_v(x)``, no derivative in ``v``.
 
     For ``x < 0`` only whole orders have a value.
@@ -50,11 +60,6 @@ class Struve(SpecialBinary):
     """
 
     ufunc = "special.struve"
-    flops_per_element = 100
-
-    def holds(self, result: Type) -> bool:
-        """The order."""
-        return True
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (H_(v-1) - v H_v / x)``."""
@@ -63,7 +68,7 @@ class Struve(SpecialBinary):
 
 
 @register("modstruve")
-class ModStruve(SpecialBinary):
+class ModStruve(OfHeldOrder):
     """Modified Struve function: ``z = L_v(x)``, no derivative in ``v``.
 
     For ``x < 0`` only whole orders have a value.
@@ -71,11 +76,6 @@ class ModStruve(SpecialBinary):
     """
 
     ufunc = "special.modstruve"
-    flops_per_element = 100
-
-    def holds(self, result: Type) -> bool:
-        """The order."""
-        return True
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (L_(v-1) + L_(v+1) + (x/2)^v / (sqrt(π) Γ(v + 3/2))) / 2``."""
