@@ -49,6 +49,10 @@ class AlgebraicIntegral(Special):
     flops_per_element = 10_000
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
+        """The integral."""
+        return self.integral(xp, *operands)
+
+    def integral(self, xp: Any, *operands: Any) -> Any:
         """By Carlson's integrals where these do, in double precision; else by quadrature."""
         xs = xp.broadcast_arrays(*[x.astype("float64") for x in operands])
         given = xs
@@ -58,17 +62,17 @@ class AlgebraicIntegral(Special):
         xs = [xp.where(finite, x, 1).reshape(-1) for x in xs]
         found = _by_carlsons(xp, self.powers, self.rise, xs)
         if found is None:
-            found = self._integral(xp, xs)
+            found = self._quadrature(xp, xs)
         else:
             (places,) = xp.nonzero(~xp.isfinite(found) | _extreme(xp, xs))
             if len(places):
-                found[places] = self._integral(xp, [x[places] for x in xs])
+                found[places] = self._quadrature(xp, [x[places] for x in xs])
         total = xp.where(finite, found.reshape(valid.shape), math.inf)
         nothing = math.prod([x >= 0 for x in given]) & (sum([x == math.inf for x in given]) > 0)
         outside = xp.where(nothing, 0, math.nan)
         return xp.where(valid, total, outside).astype(operands[0].dtype)
 
-    def _integral(self, xp: Any, xs: Sequence[Any]) -> Any:
+    def _quadrature(self, xp: Any, xs: Sequence[Any]) -> Any:
         """Trapezoidal in ``ln t``: exact, as all is analytic for |arg t| < π.
 
         Source: Trefethen and Weideman, "The exponentially convergent trapezoidal rule" (2014).
@@ -164,9 +168,8 @@ class Carlson(Special):
         extreme = _extreme(xp, operands)
         if not extreme.any():
             return z
-        return xp.where(
-            extreme, AlgebraicIntegral(self.powers).kernel(xp, *operands) * self.scale, z
-        )
+        integral = AlgebraicIntegral(self.powers).integral(xp, *operands)
+        return xp.where(extreme, integral * self.scale, z)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """As of the algebraic integral."""
