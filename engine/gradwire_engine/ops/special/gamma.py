@@ -134,29 +134,34 @@ class DigammaRise(SpecialBinary):
     flops_per_element = 400
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Both moved to the right, where the asymptotic series are subtracted term by term."""
-        x, h = xp.broadcast_arrays(*[v.astype("float64") for v in operands])
-        n, end = self.n, x + h
-        valid = (x > 0) & (end > 0) & (end + _MOVED < math.inf)
-        safe, step = xp.where(valid, x, 1), xp.where(valid, h, 1)
-        total = xp.zeros(xp.shape(x))
-        for k in range(_MOVED):
-            total = total - _fall(xp, safe + k, step, n + 1) * math.factorial(n)
-        w = safe + _MOVED
-        total = total - _fall(xp, w, step, n + 1) * (math.factorial(n) / 2)
-        growth = xp.log1p(step / w)
-        total = total - _fall(xp, w, step, n) * math.factorial(n - 1) if n else total + growth
-        for k, bernoulli in enumerate(xp.special.bernoulli(_TERMS)[2::2], 1):
-            weight = bernoulli * math.factorial(2 * k + n - 1) / math.factorial(2 * k)
-            total = total - xp.expm1(-(2 * k + n) * growth) / w ** (2 * k + n) * weight
-        plain = _polygamma(xp, n, end) - _polygamma(xp, n, x)
-        plain = xp.where((x == math.inf) & (end == math.inf), 0, plain)
-        return xp.where(valid, (-1) ** n * total, plain).astype(operands[0].dtype)
+        """The difference."""
+        return polygamma_rise(xp, self.n, *operands)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (ψ⁽ⁿ⁺¹⁾(x + h) - ψ⁽ⁿ⁺¹⁾(x))``, ``h_bar = z_bar ψ⁽ⁿ⁺¹⁾(x + h)``."""
         x, h = operands
         return z_bar * DigammaRise(self.n + 1)(x, h), z_bar * polygamma_of(self.n + 1, x + h)
+
+
+def polygamma_rise(xp: Any, n: int, *operands: Any) -> Any:
+    """``ψ⁽ⁿ⁾(x + h) - ψ⁽ⁿ⁾(x)``: both moved to where the asymptotic series are subtracted."""
+    x, h = xp.broadcast_arrays(*[v.astype("float64") for v in operands])
+    end = x + h
+    valid = (x > 0) & (end > 0) & (end + _MOVED < math.inf)
+    safe, step = xp.where(valid, x, 1), xp.where(valid, h, 1)
+    total = xp.zeros(xp.shape(x))
+    for k in range(_MOVED):
+        total = total - _fall(xp, safe + k, step, n + 1) * math.factorial(n)
+    w = safe + _MOVED
+    total = total - _fall(xp, w, step, n + 1) * (math.factorial(n) / 2)
+    growth = xp.log1p(step / w)
+    total = total - _fall(xp, w, step, n) * math.factorial(n - 1) if n else total + growth
+    for k, bernoulli in enumerate(xp.special.bernoulli(_TERMS)[2::2], 1):
+        weight = bernoulli * math.factorial(2 * k + n - 1) / math.factorial(2 * k)
+        total = total - xp.expm1(-(2 * k + n) * growth) / w ** (2 * k + n) * weight
+    plain = _polygamma(xp, n, end) - _polygamma(xp, n, x)
+    plain = xp.where((x == math.inf) & (end == math.inf), 0, plain)
+    return xp.where(valid, (-1) ** n * total, plain).astype(operands[0].dtype)
 
 
 def _fall(xp: Any, y: Any, h: Any, m: int) -> Any:

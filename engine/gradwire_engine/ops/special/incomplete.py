@@ -21,7 +21,7 @@ from gradwire_engine.ops.pointwise.comparison import IsNan
 from gradwire_engine.ops.pointwise.exponential import Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.densities import BetaDensity, GammaDensity
-from gradwire_engine.ops.special.gamma import DigammaRise, polygamma_of
+from gradwire_engine.ops.special.gamma import polygamma_of, polygamma_rise
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -329,7 +329,7 @@ def fraction_in_ab(
         else:
             above_slope = share * (total + b - m)
     if psi_rise is None:
-        psi_rise = DigammaRise().kernel(xp, b, a)
+        psi_rise = polygamma_rise(xp, 0, b, a)
         if in_a:
             psi_rise = xp.special.digamma(a + b) - xp.special.digamma(a + 1)
     turn = psi_rise + xp.log(x if in_a else rest)
