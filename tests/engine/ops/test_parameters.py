@@ -101,5 +101,5 @@ def test_integrals_by_carlsons_functions_are_the_quadratures(powers, rise):
         operands[0] = x + 0.01
     op = AlgebraicIntegral(powers, rise)
     with np.errstate(all="ignore"):
-        expected = op._integral(NUMPY, operands)
+        expected = op._quadrature(NUMPY, operands)
     np.testing.assert_allclose(found(op, *operands), expected, rtol=1e-11)
