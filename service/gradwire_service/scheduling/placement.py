@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -19,7 +19,7 @@ _ELEMENT_BYTES = 8
 _CPU_SECONDS_PER_FLOP = 1e-9
 #: Replays before measured times count: earlier ones walk the tape, compile, or capture a graph.
 _WARM_CPU, _WARM_GPU = 2, 3
-#: Maximum computations that are remembered without an entry of the cache.
+#: Maximum keys that are remembered.
 _MOST_KNOWN = 10_000
 
 
@@ -140,17 +140,21 @@ class Placement:
     def known(self, entry: Entry | None, key: Hashable) -> Known:
         """The knowledge of a computation: by its entry of the cache, or else by ``key``.
 
-        Without a GPU what has no entry is not remembered.
+        What has no entry, as its body is long or the event loop is busy, is taken for the last of
+        its key; an entry begins with what its key has shown. Without a GPU, entries alone count.
         """
-        known: Known | None
-        if entry is not None:
-            known = self._of_entries.get(entry)
-            if known is None:
-                known = self._of_entries[entry] = Known()
-            return known
-        known = self._of_others.pop(key, None) or Known()
+        known = None if entry is None else self._of_entries.get(entry)
+        if known is None:
+            last = self._of_others.get(key)
+            if last is None:
+                known = Known()
+            else:
+                known = last if entry is None else replace(last)
+            if entry is not None:
+                self._of_entries[entry] = known
         if self.device is not None:
             self._of_others[key] = known
+            self._of_others.move_to_end(key)
             if len(self._of_others) > _MOST_KNOWN:
                 self._of_others.popitem(last=False)
         return known

@@ -107,6 +107,20 @@ def test_computations_are_remembered_by_their_entry_or_by_their_key():
     assert placement.known(None, "first") is not first
 
 
+def test_what_is_known_of_a_computation_holds_whether_or_not_its_entry_is_at_hand():
+    engine, placement = Engine(), Placement()
+    placement.device = DEVICE
+    one, other = (
+        engine.call(engine.parse(text), {}, Query("evaluate")).entry for text in ("1 + 1", "2 + 2")
+    )
+    placement.known(one, "a").learn(cost(7), 0.5, 0.5, on_gpu=False)
+    assert placement.known(None, "a") is placement.known(one, "a")
+    beside = placement.known(other, "a")
+    assert (beside.cost, beside.expected_seconds(on_gpu=False)) == (cost(7), 0.5)
+    beside.learn(cost(8), 0.1, 0.1, on_gpu=False)
+    assert placement.known(one, "a").cost == cost(7)
+
+
 @pytest.mark.parametrize(
     ("work", "moves"),
     [
