@@ -86,6 +86,10 @@ class Engine:
         program.identified(poll)
         return program
 
+    def remembers(self, text: str) -> bool:
+        """True if a program of this text need not be parsed again."""
+        return text in self._programs
+
     def call(
         self, program: Program, variables: Mapping[str, Any], query: Query, vectors: Any = None
     ) -> Call:

@@ -24,6 +24,9 @@ class Programs(BudgetShare):
     def __len__(self) -> int:
         return len(self._programs)
 
+    def __contains__(self, text: str) -> bool:
+        return text in self._programs
+
     def drop_oldest(self) -> int:
         return _counted(*self._programs.popitem(last=False))
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from weakref import WeakSet
 
 from gradwire_engine.answer import Kind
 from gradwire_engine.errors import EngineError
@@ -24,15 +23,18 @@ from gradwire_service.routes.inline import inline_limits
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoute
 from gradwire_service.scheduling import Deadline, InlineDeadline, TooLongInline
+from gradwire_service.scheduling.placement import Known
 from gradwire_service.wire.envelope import FIELDS
 from gradwire_service.wire.shared import Packed, SharedMemory
-from gradwire_service.work.compute import Computation
-from gradwire_service.work.request import COMPILE, REPLAY, Outcome
+from gradwire_service.work.compute import Computation, UnreadText
+from gradwire_service.work.request import COMPILE, PARSE, REPLAY
 
-#: Programs that took longer to compile in an executor are not compiled here too.
-_COMPILE_SECONDS = 0.05
+#: Programs that took longer to parse and compile in an executor are not compiled here too.
+_PREPARE_SECONDS = 0.05
 #: Requests with more references that are not cached are offloaded.
 _MAX_LOADED = 8
+#: Shorter bodies are read at once, whatever they took the last time.
+_LONG_BYTES = 4096
 #: The start of a long body identifies its program, which usually comes first.
 _BEGINNING_BYTES = 512
 
@@ -62,7 +64,6 @@ class Compute:
         self._inline_limits = inline_limits(dependencies.settings)
         #: Limits for compiling here; batches may take longer than single calls.
         self._shared = self._inline_limits if batcher is None else self._inline_limits.for_groups()
-        self._known_short = WeakSet[Entry]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = Exchange(scope, self._settings, self._kind)
@@ -91,6 +92,8 @@ class Compute:
         if len(exchange.body) > self._settings.inline_body_bytes or request.format.coding:
             return None
         engine = dependencies.engines.of(request.owner)
+        if len(exchange.body) > _LONG_BYTES and not self._known(exchange, None).may_try():
+            return None
         for _ in range(_MAX_LOADED):
             try:
                 poll = InlineDeadline(dependencies.clock)
@@ -98,7 +101,17 @@ class Compute:
                     engine, dependencies.resolver, self._kind, request, poll, blocking=False
                 )
                 return None if work.changes_store else work
+            except UnreadText as unread:
+                known = self._known(exchange, None)
+                if not known.short:
+                    return None
+                with request.phase(PARSE):
+                    is_read = await self._here(engine.parse, unread.text)
+                if not is_read:
+                    known.fail()
+                    return None
             except TooLongInline:
+                self._known(exchange, None).fail()
                 return None
             except WouldBlock as missing:
                 if not await self._load(missing):
@@ -113,39 +126,53 @@ class Compute:
     async def _alone(self, work: Computation, exchange: Exchange) -> Packed:
         """Answer a single request."""
         call = work.call
-        is_compiled = call.compiled
-        if not is_compiled and call.entry in self._known_short:
-            await self._compile(work)
-            is_compiled = call.compiled
-        if is_compiled and self._inline_limits.allow(call):
+        known = self._dependencies.placement.of_entry(call.entry)
+        if known is not None and not known.may_try():
+            return await self._offload(exchange, work)
+        if not call.compiled and known is not None and known.short:
+            with exchange.request.phase(COMPILE):
+                is_compiled = await self._here(call.compile)
+            if not is_compiled:
+                known.fail()
+        if call.compiled and self._inline_limits.allow(call):
             try:
                 body = b"".join(work.finish(InlineDeadline(self._dependencies.clock)))
             except TooLongInline:
-                pass
+                self._known(exchange, call.entry).fail()
             else:
                 exchange.stats.program = exchange.outcome.program
                 return body
         return await self._offload(exchange, work)
 
-    async def _compile(self, work: Computation) -> None:
-        """Compile here what an executor has compiled; errors appear again there."""
-        poll = Deadline(1000 * _COMPILE_SECONDS * 4)
+    async def _here(self, function: Callable[..., object], *arguments: object) -> bool:
+        """Parse or compile here, in a thread, what is short in an executor; False if it is not.
+
+        Other errors appear again there.
+        """
+        poll = Deadline(1000 * _PREPARE_SECONDS * 4)
         loop = asyncio.get_running_loop()
-        with suppress(EngineError):
-            await loop.run_in_executor(self._threads, work.call.compile, poll)
+        try:
+            await loop.run_in_executor(self._threads, function, *arguments, poll)
+        except EngineError:
+            return False
+        return True
+
+    def _known(self, exchange: Exchange, entry: Entry | None) -> Known:
+        """What is known of the computation of a request."""
+        size = len(exchange.body).bit_length()
+        key = self._kind, exchange.request.owner, _home(exchange), size
+        return self._dependencies.placement.known(entry, key)
 
     async def _offload(self, exchange: Exchange, work: Computation | None) -> Packed:
         """Answer by an executor, on the CPU or the GPU, and learn how long that took."""
         entry = None if work is None else work.call.entry
-        home, placement = _home(exchange), self._dependencies.placement
-        size = len(exchange.body).bit_length()
-        known = placement.known(entry, (self._kind, exchange.request.owner, home, size))
-        on_gpu = placement.is_on_gpu(known, _input_bytes(exchange, work))
+        known = self._known(exchange, entry)
+        on_gpu = self._dependencies.placement.is_on_gpu(known, _input_bytes(exchange, work))
         try:
             body = await self._offloader.offload(
                 exchange,
                 expected_seconds=known.expected_seconds(on_gpu=on_gpu),
-                home=home,
+                home=_home(exchange),
                 on_gpu=on_gpu,
             )
         except RemoteError as error:
@@ -156,15 +183,14 @@ class Compute:
             return body  # redirected
         seconds = outcome.phases[REPLAY], outcome.next_seconds
         known.learn(outcome.cost, *seconds, on_gpu=outcome.on_gpu)
-        if entry is not None and not outcome.on_gpu and self._is_short(outcome):
-            self._known_short.add(entry)
+        if not outcome.on_gpu:
+            known.prepare_seconds = max(known.prepare_seconds, sum(outcome.phases[: COMPILE + 1]))
+            known.short = (
+                known.prepare_seconds <= _PREPARE_SECONDS
+                and outcome.next_seconds < self._shared.seconds
+                and outcome.next_bytes <= self._shared.nbytes
+            )
         return body
-
-    def _is_short(self, outcome: Outcome) -> bool:
-        if outcome.phases[COMPILE] > _COMPILE_SECONDS:
-            return False
-        short = self._shared
-        return outcome.next_seconds < short.seconds and outcome.next_bytes <= short.nbytes
 
 
 def _input_bytes(exchange: Exchange, work: Computation | None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import orjson
 from fastapi import APIRouter, Request
 from gradwire_solvers import SolveKind
 from starlette.responses import Response
@@ -52,7 +53,7 @@ class Solving:
             self._capacity.leave()
 
     async def _answer(self, exchange: Exchange) -> Response:
-        background, wait_seconds = self._waiting(exchange)
+        background, wait_seconds = await self._waiting(exchange)
         headers = exchange.request.headers
         preferences = headers.get(b"prefer", b"").lower().split(b",")
         prefers_job = b"respond-async" in map(bytes.strip, preferences)
@@ -89,29 +90,38 @@ class Solving:
 
         Raises: ``RemoteError``, ``RequestError``, ``Disconnected``.
         """
-        request, body, task = exchange.request, exchange.body, exchange.task()
+        request, body = exchange.request, exchange.body
         if len(body) <= SMALL_BYTES and request.format.coding is None:
             assert not isinstance(body, SharedMemory)
-            form = request.format
-            return digest_of(task.name, form.reply_type.decode(), form.reader, body)
-        asked = task._replace(name="jobs.digest", arguments=(task.name,))
+            form, kind = request.format, exchange.task().name
+            return digest_of(kind, form.reply_type.decode(), form.reader, body)
+        return (await self._looked_up(exchange, "jobs.digest")).decode()
+
+    async def _looked_up(self, exchange: Exchange, what: str) -> bytes:
+        """What an executor finds in the body of a request."""
+        request, task = exchange.request, exchange.task()
         found = await self._capacity.queue.run(
-            asked, request.deadline, len(body), owner=request.owner, watch=exchange.watch
+            task._replace(name=what, arguments=(task.name,)),
+            request.deadline,
+            len(exchange.body),
+            owner=request.owner,
+            watch=exchange.watch,
         )
         if isinstance(found.answer, TaskFailed):
             raise RemoteError(found.answer.problem, found.answer.trace)
-        return unpacked(found.answer.body).decode()
+        return unpacked(found.answer.body)
 
-    def _waiting(self, exchange: Exchange) -> tuple[bool, float]:
+    async def _waiting(self, exchange: Exchange) -> tuple[bool, float]:
         """Whether a request is a job at once, and how long it waits for its result otherwise.
 
-        Bodies that are compressed, or too long to be scanned here, wait as by default.
+        An executor looks into bodies that are compressed, or too long to be scanned here.
+        Raises: ``RemoteError``, ``RequestError``, ``Disconnected``.
         """
         request, settings = exchange.request, self._settings
-        document: dict[str, Any] = {}
         if request.format.coding is None and len(exchange.body) <= MAX_SCANNED_BYTES:
-            found = waiting_of(exchange.body, request.format.reader)
-            document = dict(zip(("background", "wait_ms"), found, strict=True))
+            document = waiting_of(exchange.body, request.format.reader)
+        else:
+            document = orjson.loads(await self._looked_up(exchange, "jobs.waiting"))
         background, wait_ms = read_waiting(document)
         most_ms: list[float] = [settings.job_wait_ms]
         if (given := request.headers.get(b"gradwire-timeout-ms")) is not None:

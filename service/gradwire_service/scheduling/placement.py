@@ -1,4 +1,4 @@
-"""Placement of computations, on the CPU or on the GPU, by their expected time."""
+"""Placement of computations: on the event loop, the CPU or the GPU, by their expected time."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _ELEMENT_BYTES = 8
 _CPU_SECONDS_PER_FLOP = 1e-9
 #: Replays before measured times count: earlier ones walk the tape, compile, or capture a graph.
 _WARM_CPU, _WARM_GPU = 2, 3
+#: The event loop tries what it failed at once in so many times 2 requests, at last.
+_MOST_HALVINGS = 16
 #: Maximum keys that are remembered.
 _MOST_KNOWN = 10_000
 
@@ -42,7 +44,7 @@ class Cost(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Known:
-    """Knowledge of one computation: its cost, and its shortest replay on the CPU and the GPU."""
+    """Knowledge of one computation: its cost, its shortest replays, and what proved too long."""
 
     cost: Cost | None = None
     cpu_seconds: float = math.inf
@@ -53,6 +55,12 @@ class Known:
     gpu_replays: int = 0
     #: Whether the GPU had too little memory for it.
     too_large: bool = False
+    #: The longest time of parsing and compiling, and whether it is short by all that is known.
+    prepare_seconds: float = 0.0
+    short: bool = False
+    #: Attempts on the event loop that took too long, and requests until the next one.
+    failures: int = 0
+    _pause: int = 0
 
     def learn(
         self, cost: Cost | None, seconds: float, next_seconds: float, *, on_gpu: bool
@@ -67,6 +75,18 @@ class Known:
             self.cpu_replays += 1
             self.cpu_seconds = min(self.cpu_seconds, seconds)
             self.next_seconds = next_seconds
+
+    def may_try(self) -> bool:
+        """True if the event loop may try it: after each failure half as often."""
+        if self._pause:
+            self._pause -= 1
+            return False
+        return True
+
+    def fail(self) -> None:
+        """Include an attempt on the event loop that took too long."""
+        self.failures += 1
+        self._pause = 1 << min(self.failures, _MOST_HALVINGS)
 
     def expected_seconds(self, *, on_gpu: bool) -> float | None:
         """The expected time of a replay; None before any."""
@@ -141,23 +161,22 @@ class Placement:
         """The knowledge of a computation: by its entry of the cache, or else by ``key``.
 
         What has no entry, as its body is long or the event loop is busy, is taken for the last of
-        its key; an entry begins with what its key has shown. Without a GPU, entries alone count.
+        its key; an entry begins with what its key has shown.
         """
         known = None if entry is None else self._of_entries.get(entry)
         if known is None:
-            last = self._of_others.get(key)
-            if last is None:
-                known = Known()
-            else:
-                known = last if entry is None else replace(last)
+            known = self._of_others.get(key) or Known()
             if entry is not None:
-                self._of_entries[entry] = known
-        if self.device is not None:
-            self._of_others[key] = known
-            self._of_others.move_to_end(key)
-            if len(self._of_others) > _MOST_KNOWN:
-                self._of_others.popitem(last=False)
+                known = self._of_entries[entry] = replace(known)
+        self._of_others[key] = known
+        self._of_others.move_to_end(key)
+        if len(self._of_others) > _MOST_KNOWN:
+            self._of_others.popitem(last=False)
         return known
+
+    def of_entry(self, entry: Entry | None) -> Known | None:
+        """The knowledge of a computation by its entry alone, if there is any."""
+        return None if entry is None else self._of_entries.get(entry)
 
     def is_on_gpu(self, known: Known, input_bytes: int) -> bool:
         """True if a computation runs on the GPU."""

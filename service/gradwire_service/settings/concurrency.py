@@ -151,7 +151,9 @@ class ConcurrencySettings(BaseModel):
         default=64 * 1024,
         ge=0,
         le=64 * 1024,
-        description="Bodies of at most this size are read on the event loop.",
+        description="Bodies of at most this size are read on the event loop, if they have at most "
+        "1,000 lists, objects and strings, and a program that is known or has at most 2,500 "
+        "characters.",
     )
     batch_window_microseconds: int = Field(
         default=0,

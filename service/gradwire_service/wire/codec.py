@@ -21,12 +21,12 @@ from gradwire_service.wire.packing import pack
 from gradwire_service.wire.preferences import qualities, quality
 from gradwire_service.wire.scanning import count
 from gradwire_service.wire.shared import Body
-from gradwire_service.wire.unpacking import unpack
+from gradwire_service.wire.unpacking import MOST_VALUES, unpack
 
 #: Shorter bodies are parsed without these checks.
 _SMALL_BYTES = 1 << 16
-#: Maximum lists, objects and strings in a large body; each may take 30 times its bytes.
-MOST_PARTS = 1_000_000
+#: Maximum lists, objects and strings in a body; each may take 30 times its bytes.
+MOST_PARTS = MOST_VALUES
 #: Memory that orjson allocates for each byte before parsing, and for each number.
 _READ_BYTES, _ITEM_BYTES = 12, 40
 #: Encodings of arrays that a request can choose for its response.
@@ -48,8 +48,8 @@ class Codec(Writer):
     """A format of requests and responses."""
 
     @abstractmethod
-    def read(self, body: bytes | bytearray) -> Any:
-        """Raises: ``RequestError`` (malformed_body)."""
+    def read(self, body: bytes | bytearray, most_parts: int = MOST_PARTS) -> Any:
+        """Raises: ``RequestError`` (malformed_body), (over_budget) for too many parts."""
 
 
 class JsonCodec(Codec):
@@ -57,11 +57,11 @@ class JsonCodec(Codec):
 
     media_types = ("application/json",)
 
-    def read(self, body: bytes | bytearray) -> Any:
+    def read(self, body: bytes | bytearray, most_parts: int = MOST_PARTS) -> Any:
         if not body:
             raise RequestError("malformed_body", "the body is empty", hint="send a JSON object")
+        _check_parts(body, most_parts)
         if len(body) > _SMALL_BYTES:
-            _check_parts(body)
             _check_memory(body)
         try:
             return orjson.loads(body)
@@ -88,8 +88,8 @@ class MessagePackCodec(Codec):
 
     media_types = ("application/msgpack", "application/vnd.msgpack", "application/x-msgpack")
 
-    def read(self, body: bytes | bytearray) -> Any:
-        return unpack(body)
+    def read(self, body: bytes | bytearray, most_parts: int = MOST_PARTS) -> Any:
+        return unpack(body, most_parts)
 
     def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
         return pack(document, as_lists=encoding == "list")
@@ -100,7 +100,7 @@ class NpyCodec(Codec):
 
     media_types = (MEDIA_TYPE,)
 
-    def read(self, body: bytes | bytearray) -> Any:
+    def read(self, body: bytes | bytearray, most_parts: int = MOST_PARTS) -> Any:
         """Raises: ``RequestError`` (malformed_tensor)."""
         try:
             return read_npy(body)
@@ -115,15 +115,15 @@ class NpyCodec(Codec):
         return write_npy(document)
 
 
-def _check_parts(body: bytes | bytearray) -> None:
-    """Refuse a body that would take far more memory than its bytes.
+def _check_parts(body: bytes | bytearray, most_parts: int) -> None:
+    """Refuse a body that would take far more time or memory than its bytes.
 
     Raises: ``RequestError`` (over_budget).
     """
-    if len(body) < MOST_PARTS:
+    if len(body) < most_parts:
         return
-    if count(body, b"[") + count(body, b"{") + count(body, b'"') // 2 > MOST_PARTS:
-        detail = f"the body has more than {MOST_PARTS} lists, objects and strings"
+    if count(body, b"[") + count(body, b"{") + count(body, b'"') // 2 > most_parts:
+        detail = f"the body has more than {most_parts} lists, objects and strings"
         raise RequestError("over_budget", detail, hint="send arrays as raw bytes")
 
 

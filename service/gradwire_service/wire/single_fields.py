@@ -14,9 +14,9 @@ from gradwire_service.wire.envelope import read_timeout
 from gradwire_service.wire.scanning import contains
 from gradwire_service.wire.shared import SharedMemory
 
-#: Longest body that is scanned on the event loop, in at most some 50 ms. A gigabyte of numbers, or
-#: 200 MB of empty lists, takes a second.
-MAX_SCANNED_BYTES = 16 << 20
+#: Longest body that is scanned on the event loop, in some 2 ms. A gigabyte of numbers, or 200 MB of
+#: empty lists, takes a second.
+MAX_SCANNED_BYTES = 512 << 10
 #: The field, in JSON.
 _WORD = b"timeout_ms"
 #: Longest number.
@@ -63,10 +63,13 @@ def timeout_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> float | 
     return read_timeout({"timeout_ms": value})
 
 
-def waiting_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> tuple[Any, Any]:
+def waiting_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> dict[str, Any]:
     """The fields ``background`` and ``wait_ms`` of a body, unchecked; None where absent."""
     with _bytes_of(body) as view:
-        return _value(view, codec, _Background), _value(view, codec, _Wait)
+        return {
+            "background": _value(view, codec, _Background),
+            "wait_ms": _value(view, codec, _Wait),
+        }
 
 
 def program_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> bytes | None:

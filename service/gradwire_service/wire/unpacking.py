@@ -50,18 +50,18 @@ _LISTS = {0xDC: 2, 0xDD: 4}
 _OBJECTS = {0xDE: 2, 0xDF: 4}
 
 
-def unpack(body: Body) -> Any:
+def unpack(body: Body, most_values: int = MOST_VALUES) -> Any:
     """The single value in ``body``; raw bytes are views of it.
 
     Large unaligned raw bytes are moved to an aligned address, over bytes already read, if ``body``
     is writable.
 
     Raises: ``RequestError`` (malformed_body) for truncated bodies, trailing bytes, duplicate or
-    non-string keys, and extension types; (over_budget) for too many values.
+    non-string keys, and extension types; (over_budget) for more than ``most_values``.
     """
     if not body:
         raise RequestError("malformed_body", "the body is empty", hint="send an object")
-    reader = _Reader(body)
+    reader = _Reader(body, most_values)
     try:
         value = reader.value(0)
     except (struct.error, IndexError):
@@ -80,10 +80,10 @@ def _refuse(detail: str, hint: str | None = None) -> NoReturn:
 class _Reader:
     """Reads one body."""
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: Body, most_values: int) -> None:
         self._body = memoryview(body)
         self._end = len(body)
-        self._values = 0
+        self._most = self._left = most_values
         #: End of the last raw bytes; the bytes from there to ``at`` may be overwritten.
         self._free = 0
         self.at = 0
@@ -195,7 +195,7 @@ class _Reader:
             _refuse("the body is truncated")
         if level >= MOST_LEVELS:
             _refuse(f"it nests deeper than {MOST_LEVELS} levels")
-        self._values += 1 + count
-        if self._values > MOST_VALUES:
-            detail = f"the body has more than {MOST_VALUES} values, not counting rows of float64"
+        self._left -= 1 + count
+        if self._left < 0:
+            detail = f"the body has more than {self._most} values, not counting rows of float64"
             raise RequestError("over_budget", detail, hint="send arrays as raw bytes")

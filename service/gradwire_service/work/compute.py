@@ -12,6 +12,7 @@ from gradwire_engine.answer import Answer, Kind, Poll
 from gradwire_service.cluster.cluster import Cluster
 from gradwire_service.engines import Engines
 from gradwire_service.references import ReferenceResolver
+from gradwire_service.scheduling import TooLongInline
 from gradwire_service.scheduling.placement import Cost
 from gradwire_service.wire import replies
 from gradwire_service.wire.envelope import read_envelope
@@ -22,11 +23,24 @@ from gradwire_service.work.redirects import GPU, Redirects
 from gradwire_service.work.request import COMPILE, PARSE, REPLAY, Request
 from gradwire_service.work.tensors import tensor_document
 
+#: The most parts of a body, and characters of a program that is new, that are read on the event
+#: loop: each takes some 2 ms.
+INLINE_PARTS, INLINE_TEXT = 1000, 2500
+
+
+class UnreadText(TooLongInline):
+    """The text of a program is new, and too long to be parsed on the event loop."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__("the program is long")
+        self.text = text
+
 
 class Computation:
     """A parsed request, with its program and its call.
 
-    Raises: ``WouldBlock`` if the store would have to be read and not ``blocking``. ``finish`` may
+    Raises: where not ``blocking``, ``WouldBlock`` if the store would have to be read,
+    ``TooLongInline`` if there is much to read, ``UnreadText``. ``finish`` may
     be stopped by its poll and called again: evaluations have no side effects.
     """
 
@@ -52,11 +66,15 @@ class Computation:
         *,
         blocking: bool = True,
     ) -> None:
-        document = request.document
+        document = request.document if blocking else request.short_document(INLINE_PARTS)
         start = perf_counter()
         references = resolver.references(request, blocking=blocking)
         envelope = read_envelope(document, kind, references)
-        program = engine.parse(envelope.program, poll)
+        text = envelope.program
+        is_long = isinstance(text, str) and len(text) > INLINE_TEXT
+        if is_long and not blocking and not engine.remembers(text):
+            raise UnreadText(text)
+        program = engine.parse(text, poll)
         self.call = engine.call(
             program, envelope.variables, envelope.query, vectors=envelope.vectors
         )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from gradwire_service.jobs import Job, Jobs, StoredJob, Unknown
 from gradwire_service.store import Key, Store
 from gradwire_service.wire.codec import DOCUMENTS
 from gradwire_service.wire.digests import digest_of
 from gradwire_service.wire.numbers import dtype_named, raw_array
 from gradwire_service.wire.shared import Body
+from gradwire_service.wire.single_fields import waiting_of
 from gradwire_service.work.pages import page_limit
 from gradwire_service.work.request import Request, rfc3339
 
@@ -46,6 +49,13 @@ class JobHandlers:
         """
         body, form = request.plain_body, request.format
         return [digest_of(kind, form.reply_type.decode(), form.reader, body).encode()]
+
+    def waiting(self, request: Request, _: str) -> list[Body]:
+        """The fields ``background`` and ``wait_ms`` of a request for an optimisation, as JSON.
+
+        Raises: ``RequestError`` (malformed_body, body_too_large) for what cannot be decompressed.
+        """
+        return [orjson.dumps(waiting_of(request.plain_body, request.format.reader))]
 
     def _answer(self, stored: StoredJob) -> Any:
         """The document of an answer, to be written in any format.

@@ -11,10 +11,11 @@ from functools import lru_cache
 from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
 
-from gradwire_service.scheduling import Deadline
+from gradwire_service.problems import RequestError
+from gradwire_service.scheduling import Deadline, TooLongInline
 from gradwire_service.scheduling.placement import Cost, Device
 from gradwire_service.settings import Settings
-from gradwire_service.wire.codec import DOCUMENTS, Encoding, Offer, negotiate
+from gradwire_service.wire.codec import DOCUMENTS, MOST_PARTS, Encoding, Offer, negotiate
 from gradwire_service.wire.envelope import read_timeout, timeout_of_header
 from gradwire_service.wire.shared import LARGE_BYTES, Body
 from gradwire_service.wire.single_fields import MAX_SCANNED_BYTES, timeout_of
@@ -124,13 +125,28 @@ class Request:
 
         Raises: ``RequestError`` (malformed_body, body_too_large, invalid_request).
         """
+        return self._read(MOST_PARTS)
+
+    def short_document(self, most_parts: int) -> Any:
+        """The same, if it has few parts: lists, objects, strings, and numbers one by one.
+
+        Raises: ``TooLongInline`` if it has more.
+        """
+        try:
+            return self._read(most_parts)
+        except RequestError as error:
+            if error.code != "over_budget":
+                raise
+            raise TooLongInline("the body has many parts") from None
+
+    def _read(self, most_parts: int) -> Any:
         if self._document is None:
             body = self.plain_body if self._compressed else self.body
             start = perf_counter()
             # The event loop has looked for the timeout, but not in the longest and compressed ones.
             if len(body) > (LARGE_BYTES if self.format.coding else MAX_SCANNED_BYTES):
                 self.allow(timeout_of(body, self.format.reader))
-            self._document = self.format.reader.read(body)
+            self._document = self.format.reader.read(body, most_parts)
             self.outcome.phases[PARSE] += perf_counter() - start
             self.allow(read_timeout(self._document))
         return self._document

@@ -88,6 +88,7 @@ class Tasks:
             "jobs.show": jobs.show,
             "jobs.answer": jobs.answer,
             "jobs.digest": jobs.digest,
+            "jobs.waiting": jobs.waiting,
             "programs.register": programs.register,
             "programs.all": programs.all,
             "programs.show": programs.show,

@@ -97,19 +97,27 @@ def test_computations_are_remembered_by_their_entry_or_by_their_key():
     engine, placement = Engine(), Placement()
     entry = engine.call(engine.parse("1 + 1"), {}, Query("evaluate")).entry
     assert placement.known(entry, "a") is placement.known(entry, "b")
-    assert placement.known(None, "a") is not placement.known(None, "a")  # nobody asks
-    placement.device = DEVICE
     assert placement.known(None, "a") is placement.known(None, "a")
-    assert placement.known(None, "a") is not placement.known(None, "b")
+    assert placement.known(None, "a") is placement.known(entry, "b")
+    assert placement.known(None, "c") is not placement.known(None, "a")
     first = placement.known(None, "first")
     for number in range(10_000):
         placement.known(None, number)
     assert placement.known(None, "first") is not first
 
 
+def test_what_takes_too_long_on_the_event_loop_is_tried_ever_more_seldom():
+    known = Known()
+    tried = []
+    for number in range(1000):
+        if known.may_try():
+            tried.append(number)
+            known.fail()
+    assert tried == [0, 3, 8, 17, 34, 67, 132, 261, 518]
+
+
 def test_what_is_known_of_a_computation_holds_whether_or_not_its_entry_is_at_hand():
     engine, placement = Engine(), Placement()
-    placement.device = DEVICE
     one, other = (
         engine.call(engine.parse(text), {}, Query("evaluate")).entry for text in ("1 + 1", "2 + 2")
     )
