@@ -69,11 +69,13 @@ from gradwire_service.work.tasks import Tasks
 from gradwire_service.workers.gpu import GpuJobPool, GpuPool
 from gradwire_service.workers.opened_gpu import OpenGpu, open_gpu
 from gradwire_service.workers.pool import JobPool, ProcessPool
-from gradwire_service.workers.threads import ThreadPool
+from gradwire_service.workers.threads import THREADS_PER_CORE, ThreadPool
 from gradwire_service.workers.worker import serve
 
 logger = logging.getLogger("gradwire")
 
+#: A computation is short until it has taken so long.
+SHORT_COMPUTATION_SECONDS = 1.0
 #: Threads that wait for the store and for new processes, or compile short programs.
 _THREADS = 8
 
@@ -167,7 +169,7 @@ def create_app(
         lambda: keyring is not None and keyring.stale,
     )
     bounds = Bounds(settings.queue_requests, settings.queue_bytes, settings.queue_seconds)
-    queue = Queue(settings.cores, bounds, metrics.waited, clock=clock)
+    queue = Queue(settings.cores, bounds, metrics.waited, clock=clock, lanes=_lanes(settings))
     has_gpu = settings.backend == "cupy"
     gpu_queue = Queue(1, bounds, metrics.waited, queue.load, clock) if has_gpu else None
     capacity = Capacity(queue, gpu_queue, clock)
@@ -302,6 +304,14 @@ def create_app(
     return app
 
 
+def _lanes(settings: Settings) -> Lanes:
+    """The lanes of computations: with no more executors than cores, all may be long."""
+    executors = settings.processes or THREADS_PER_CORE * settings.cores + 1
+    spare = 1 if executors > settings.cores else 0
+    kept = 1 if executors - spare > settings.cores else 0
+    return Lanes(executors - spare, kept, SHORT_COMPUTATION_SECONDS)
+
+
 def _job_queue(settings: Settings, clock: Callable[[], float], *, isolated: bool) -> Queue:
     """The queue of optimisations, which wait as long as it takes, but not short for long ones.
 
@@ -309,7 +319,7 @@ def _job_queue(settings: Settings, clock: Callable[[], float], *, isolated: bool
     """
     kept = 1 if isolated and settings.job_processes > 1 else 0
     bounds = Bounds(settings.job_queue, settings.queue_bytes)
-    lanes = Lanes(settings.job_processes, SHORT_RUN_SECONDS)
+    lanes = Lanes(settings.job_processes, kept, SHORT_RUN_SECONDS)
     return Queue(settings.job_processes - kept, bounds, clock=clock, lanes=lanes)
 
 

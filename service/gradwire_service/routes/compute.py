@@ -6,8 +6,9 @@ import asyncio
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
-from gradwire_engine.answer import Kind
+from gradwire_engine.answer import Kind, Poll
 from gradwire_engine.errors import EngineError
 from gradwire_engine.queries import Entry
 from starlette.routing import BaseRoute
@@ -25,7 +26,7 @@ from gradwire_service.routes.raw import RawRoute
 from gradwire_service.scheduling import Deadline, InlineDeadline, TooLongInline
 from gradwire_service.scheduling.placement import Known
 from gradwire_service.wire.envelope import FIELDS
-from gradwire_service.wire.shared import Packed, SharedMemory
+from gradwire_service.wire.shared import Packed
 from gradwire_service.work.compute import Computation, UnreadText
 from gradwire_service.work.request import COMPILE, PARSE, REPLAY
 
@@ -68,12 +69,12 @@ class Compute:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = Exchange(scope, self._settings, self._kind)
         capacity = self._dependencies.capacity
-        await capacity.enter()
+        await capacity.enter(exchange.tenant)
         try:
             await exchange.receive(receive)
             body = await self._answer(exchange)
         finally:
-            capacity.leave()
+            capacity.leave(exchange.tenant, exchange.loop_time.seconds)
         self._offloader.count(exchange.outcome)
         await exchange.respond(send, body)
 
@@ -96,17 +97,18 @@ class Compute:
             return None
         for _ in range(_MAX_LOADED):
             try:
-                poll = InlineDeadline(dependencies.clock)
-                work = Computation(
-                    engine, dependencies.resolver, self._kind, request, poll, blocking=False
-                )
+                with exchange.loop_time:
+                    poll = InlineDeadline(dependencies.clock)
+                    work = Computation(
+                        engine, dependencies.resolver, self._kind, request, poll, blocking=False
+                    )
                 return None if work.changes_store else work
             except UnreadText as unread:
                 known = self._known(exchange, None)
                 if not known.short:
                     return None
                 with request.phase(PARSE):
-                    is_read = await self._here(engine.parse, unread.text)
+                    is_read = await self._here(partial(engine.parse, unread.text))
                 if not is_read:
                     known.fail()
                     return None
@@ -136,7 +138,8 @@ class Compute:
                 known.fail()
         if call.compiled and self._inline_limits.allow(call):
             try:
-                body = b"".join(work.finish(InlineDeadline(self._dependencies.clock)))
+                with exchange.loop_time:
+                    body = b"".join(work.finish(InlineDeadline(self._dependencies.clock)))
             except TooLongInline:
                 self._known(exchange, call.entry).fail()
             else:
@@ -144,7 +147,7 @@ class Compute:
                 return body
         return await self._offload(exchange, work)
 
-    async def _here(self, function: Callable[..., object], *arguments: object) -> bool:
+    async def _here(self, function: Callable[[Poll], object]) -> bool:
         """Parse or compile here, in a thread, what is short in an executor; False if it is not.
 
         Other errors appear again there.
@@ -152,7 +155,7 @@ class Compute:
         poll = Deadline(1000 * _PREPARE_SECONDS * 4)
         loop = asyncio.get_running_loop()
         try:
-            await loop.run_in_executor(self._threads, function, *arguments, poll)
+            await loop.run_in_executor(self._threads, function, poll)
         except EngineError:
             return False
         return True
@@ -204,13 +207,7 @@ def _home(exchange: Exchange) -> str:
     """The home of a request: its program, or else the start of its body."""
     if exchange.outcome.program is not None:
         return exchange.outcome.program
-    body = exchange.body
-    start = (
-        body.read(0, _BEGINNING_BYTES)
-        if isinstance(body, SharedMemory)
-        else body[:_BEGINNING_BYTES]
-    )
-    return f"{zlib.crc32(start):08x}"
+    return f"{zlib.crc32(exchange.beginning(_BEGINNING_BYTES)):08x}"
 
 
 def routes(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
+from ipaddress import IPv6Address, ip_address
+from time import perf_counter
 from typing import NoReturn
 
 from starlette.responses import Response
@@ -23,6 +26,21 @@ from gradwire_service.work.tasks import offer_of
 _ANONYMOUS_OWNER = sha256(b"").hexdigest()
 
 
+class Stopwatch:
+    """Adds up the seconds of its contexts."""
+
+    __slots__ = ("_start", "seconds")
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __enter__(self) -> None:
+        self._start = perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds += perf_counter() - self._start
+
+
 class Exchange:
     """An HTTP request for a task, and its response."""
 
@@ -31,6 +49,8 @@ class Exchange:
     ) -> None:
         headers = headers_of(scope)
         self.request = Request(headers, owner_of(scope), settings, offer_of(task))
+        #: Who shares the executors fairly with others.
+        self.tenant = tenant_of(scope)
         self.stats = stats_of(scope)
         self.request.outcome.phases = self.stats.phases
         #: The body as received.
@@ -38,6 +58,8 @@ class Exchange:
         self._task = task
         self._arguments = arguments
         self._most_bytes = settings.max_body_bytes
+        #: Around what it takes of the event loop.
+        self.loop_time = Stopwatch()
 
     @property
     def outcome(self) -> Outcome:
@@ -69,13 +91,17 @@ class Exchange:
         if self._task.startswith("tapes.") and self._arguments:
             return self._arguments[0].encode()
         if len(body) > MAX_SCANNED_BYTES:
-            assert isinstance(body, SharedMemory)
-            return sha256(body.read(0, LARGE_BYTES)).digest()
+            return sha256(self.beginning(LARGE_BYTES)).digest()
         if request.format.coding is None:
             program = program_of(body, request.format.reader)
             if program is not None:
                 return sha256(program).digest()
         return sha256(body.whole() if isinstance(body, SharedMemory) else body).digest()
+
+    def beginning(self, nbytes: int) -> bytes | bytearray:
+        """The first bytes of the body."""
+        body = self.body
+        return body.read(0, nbytes) if isinstance(body, SharedMemory) else body[:nbytes]
 
     def ask_instead(self, task: str, *arguments: str) -> None:
         """Ask for another task, which needs no body."""
@@ -136,6 +162,33 @@ def owner_of(scope: Scope) -> str:
         return caller.owner
     key = headers_of(scope).get(b"authorization")
     return sha256(key).hexdigest() if key else _ANONYMOUS_OWNER
+
+
+def tenant_of(scope: Scope) -> str:
+    """Who shares executors fairly with others: the tenant of a key, or without keys the address.
+
+    Whoever has an IPv6 address has a network of them, of which 64 bits are its own.
+    """
+    caller = caller_of(scope)
+    if caller is not None:
+        return caller.owner
+    client = scope.get("client")
+    if client is None:  # a socket of this machine
+        return ""
+    address = client[0]
+    return address if ":" not in address else _network(address)
+
+
+@lru_cache(maxsize=1024)
+def _network(address: str) -> str:
+    try:
+        read = ip_address(address)
+    except ValueError:  # as a proxy has written it
+        return address
+    if not isinstance(read, IPv6Address):
+        return address
+    mapped = read.ipv4_mapped
+    return str(IPv6Address(int(read) >> 64 << 64) if mapped is None else mapped)
 
 
 class Reply(Response):

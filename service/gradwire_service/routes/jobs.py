@@ -98,11 +98,11 @@ def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIR
     @routes.delete("/{job}", **openapi.JOB_OPERATIONS["remove"])
     async def remove(request: Request, job: str) -> Response:
         exchange = Exchange(request.scope, dependencies.settings, "jobs.remove")
-        await capacity.enter()
+        await capacity.enter(exchange.tenant)
         try:
             await runs.cancel(Key("jobs", exchange.request.owner, job))
         finally:
-            capacity.leave()
+            capacity.leave(exchange.tenant)
         exchange.outcome.status = 204
         return Reply(exchange, b"")
 

@@ -10,12 +10,16 @@ from starlette.requests import Request as HttpRequest
 from gradwire_service.problems import RemoteError, RequestError, WorkerCrashed
 from gradwire_service.routes.exchange import Exchange, Reply
 from gradwire_service.routes.quarantine import Quarantine
-from gradwire_service.scheduling import Capacity, Placement
+from gradwire_service.scheduling import Capacity, GaveWay, Placement
+from gradwire_service.scheduling.bounds import overloaded
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.shared import Packed
 from gradwire_service.work.messages import TaskDone, TaskFailed
 from gradwire_service.work.request import Outcome
+
+#: Time after which what gave way twice is worth another try.
+_LATER_SECONDS = 10
 
 
 class Offloader:
@@ -40,13 +44,13 @@ class Offloader:
     ) -> Reply:
         """Run a task for a request, and return the reply."""
         exchange = Exchange(request.scope, self._settings, task, arguments)
-        await self._capacity.enter()
+        await self._capacity.enter(exchange.tenant)
         try:
             await exchange.receive(request.receive)
             on_gpu = task.startswith("tapes.") and self._placement.takes_all
             body = await self.offload(exchange, home=home, on_gpu=on_gpu)
         finally:
-            self._capacity.leave()
+            self._capacity.leave(exchange.tenant)
         self.count(exchange.outcome)
         return Reply(exchange, body)
 
@@ -57,10 +61,12 @@ class Offloader:
         expected_seconds: float | None = None,
         home: str | None = None,
         on_gpu: bool = False,
+        turns: int | None = None,
     ) -> Packed:
         """Have an executor answer, as long as the client is connected; returns the body.
 
-        What waits for a GPU whose process ends meanwhile runs on the CPU.
+        What waits for a GPU whose process ends meanwhile runs on the CPU. What gives way to others
+        begins anew: a long computation once, after its first of ``turns``.
 
         Raises: ``RemoteError``; ``RequestError`` (overloaded, crashing_program), ``WorkerCrashed``;
         ``DeadlineExceeded``; ``Disconnected`` when the client disconnects, which stops the work.
@@ -74,11 +80,19 @@ class Offloader:
                 exchange.task(),
                 request.deadline,
                 len(exchange.body),
-                owner=request.owner,
+                owner=exchange.tenant,
                 expected_seconds=expected_seconds,
                 home=home,
+                long=turns is not None,
+                turns=turns or 0,
                 watch=exchange.watch,
             )
+        except GaveWay as gave_way:
+            if gave_way.turns > 1:
+                detail = "the computation gave way to other clients twice"
+                raise overloaded(detail, _LATER_SECONDS) from None
+            request.begin_anew()
+            return await self.offload(exchange, home=home, on_gpu=on_gpu, turns=gave_way.turns)
         except WorkerCrashed:
             self._quarantine.count(exchange)
             raise

@@ -45,12 +45,12 @@ class Solving:
     async def answer(self, request: Request, kind: SolveKind) -> Response:
         """The result if it is there in time, else the job."""
         exchange = Exchange(request.scope, self._settings, kind)
-        await self._capacity.enter()
+        await self._capacity.enter(exchange.tenant)
         try:
             await exchange.receive(request.receive)
             return await self._answer(exchange)
         finally:
-            self._capacity.leave()
+            self._capacity.leave(exchange.tenant)
 
     async def _answer(self, exchange: Exchange) -> Response:
         background, wait_seconds = await self._waiting(exchange)
@@ -97,14 +97,14 @@ class Solving:
             return digest_of(kind, form.reply_type.decode(), form.reader, body)
         return (await self._looked_up(exchange, "jobs.digest")).decode()
 
-    async def _looked_up(self, exchange: Exchange, what: str) -> bytes:
+    async def _looked_up(self, exchange: Exchange, what: str) -> bytes | bytearray:
         """What an executor finds in the body of a request."""
         request, task = exchange.request, exchange.task()
         found = await self._capacity.queue.run(
             task._replace(name=what, arguments=(task.name,)),
             request.deadline,
             len(exchange.body),
-            owner=request.owner,
+            owner=exchange.tenant,
             watch=exchange.watch,
         )
         if isinstance(found.answer, TaskFailed):

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Protocol
 import orjson
 
 from gradwire_service.problems import RequestError
-from gradwire_service.scheduling import Outgrown, Placement, Queue
+from gradwire_service.scheduling import GaveWay, Placement, Queue
 from gradwire_service.scheduling.job import JobResult
 from gradwire_service.work.messages import Task, TaskFailed
 from gradwire_service.work.request import ProgressMessage
@@ -45,7 +45,7 @@ class Places:
     What the GPU computes faster moves there from its checkpoint, once it has run for a while and if
     the GPU is free for it. What the GPU has no memory for, or loses, goes on on the CPU. What has
     to wait for other long runs begins anew then, not from a checkpoint: no result shows whether its
-    run has waited.
+    run has waited. What gives way after its turn goes on from its checkpoint.
     """
 
     def __init__(self, cpu: Pool, gpu: GpuPool | None, placement: Placement) -> None:
@@ -75,7 +75,7 @@ class Places:
             latest = message.checkpoint or latest
             on_progress(message)
 
-        async def ask(pool: Pool, *, long: bool = False) -> JobResult:
+        async def ask(pool: Pool, turns: int | None) -> JobResult:
             pool.want(pool.queue.requests + 1)
             asked = task._replace(checkpoint=latest)
             return await pool.queue.run(
@@ -83,20 +83,23 @@ class Places:
                 task.deadline,
                 len(task.body),
                 owner=task.owner,
-                long=long,
+                long=turns is not None,
+                turns=turns or 0,
                 watch=watch,
                 on_progress=progressed,
             )
 
         async def run_in(pool: Pool) -> JobResult:
             nonlocal task, latest, silent
-            began_from = latest
-            try:
-                return await ask(pool)
-            except Outgrown:
-                task = task._replace(deadline=task.deadline.renewed())
-                latest, silent = began_from, furthest
-                return await ask(pool, long=True)
+            began_from, turns = latest, None
+            while True:
+                try:
+                    return await ask(pool, turns)
+                except GaveWay as gave_way:
+                    task = task._replace(deadline=task.deadline.renewed())
+                    if not gave_way.turns:
+                        latest, silent = began_from, furthest
+                    turns = gave_way.turns
 
         gpu = self._gpu if self._gpu is not None and self._gpu.usable else None
         if gpu is None or not self._placement.takes_all:

@@ -3,18 +3,19 @@
 from gradwire_service.scheduling.bounds import Bounds
 from gradwire_service.scheduling.capacity import Capacity
 from gradwire_service.scheduling.deadline import Deadline, InlineDeadline, TooLongInline
-from gradwire_service.scheduling.job import Executor, Outgrown
+from gradwire_service.scheduling.job import Executor, GaveWay
+from gradwire_service.scheduling.lanes import Lanes
 from gradwire_service.scheduling.placement import Placement
-from gradwire_service.scheduling.queue import Lanes, Queue
+from gradwire_service.scheduling.queue import Queue
 
 __all__ = [
     "Bounds",
     "Capacity",
     "Deadline",
     "Executor",
+    "GaveWay",
     "InlineDeadline",
     "Lanes",
-    "Outgrown",
     "Placement",
     "Queue",
     "TooLongInline",

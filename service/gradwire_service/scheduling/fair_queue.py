@@ -1,4 +1,4 @@
-"""A fair queue: owners are served in turn, an owner's jobs in their order."""
+"""A fair queue: the owner that was served least comes first, its jobs in their order."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from gradwire_service.scheduling.job import Job
+from gradwire_service.scheduling.shares import Shares
 
 _expected = attrgetter("long", "expected_seconds")
 
 
 class FairQueue:
-    """Waiting jobs by owner."""
+    """Waiting jobs by owner, who are served by their ``shares``."""
 
-    def __init__(self) -> None:
-        #: The owner served longest ago comes first.
+    def __init__(self, shares: Shares) -> None:
+        self._shares = shares
+        #: Of equal shares, that of the owner served longest ago comes first.
         self._owners: OrderedDict[str, deque[Job]] = OrderedDict()
 
     def __bool__(self) -> bool:
@@ -30,7 +32,8 @@ class FairQueue:
 
         For each owner, the first job and the one with the shortest expected duration are tried.
         """
-        for owner, queue in self._owners.items():
+        for owner in sorted(self._owners, key=self._shares.of):
+            queue = self._owners[owner]
             for job in (queue[0], min(queue, key=_expected)) if len(queue) > 1 else (queue[0],):
                 if may(job):
                     self.remove(job)
@@ -51,6 +54,10 @@ class FairQueue:
         if not self._owners:
             return None
         return max(self._owners.values(), key=len)[-1]
+
+    def owners(self) -> set[str]:
+        """The owners of jobs."""
+        return set(self._owners)
 
     def count_of(self, owner: str) -> int:
         """The number of an owner's jobs."""

@@ -38,8 +38,16 @@ class Executor(Protocol):
         """Stop it at once, if possible."""
 
 
-class Outgrown(Exception):
-    """A task has turned out long while as many long ones run as may: it begins anew later."""
+class GaveWay(Exception):
+    """A task has left its executor to others, and may be asked for again.
+
+    It has turned out long while as many long ones run as may; or its turn is over, and an owner
+    waits of whom nothing runs. It is ``long`` then, and has had so many ``turns``.
+    """
+
+    def __init__(self, turns: int) -> None:
+        super().__init__(turns)
+        self.turns = turns
 
 
 class JobResult(NamedTuple):
@@ -64,6 +72,8 @@ class Job:
     short: bool
     long: bool
     clock: Callable[[], float]
+    #: How often it has given way to others before.
+    turns: int = 0
     #: Called with messages about its progress.
     on_progress: Callable[[Any], None] = lambda _: None
     executor: Executor | None = None
@@ -83,6 +93,11 @@ class Job:
     def waited_seconds(self) -> float:
         """The waiting time, so far or in all."""
         return min(self.began_at, self.clock()) - self.queued_at
+
+    @property
+    def ran_seconds(self) -> float:
+        """The time since it began; negative before."""
+        return self.clock() - self.began_at
 
     @property
     def late(self) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from gradwire_service.problems import RequestError
 from gradwire_service.scheduling.bounds import Bounds, DurationEstimate, draining, overloaded
@@ -19,15 +19,15 @@ from gradwire_service.scheduling.job import (
     GRACE_SECONDS,
     TICK_SECONDS,
     Executor,
+    GaveWay,
     Job,
     JobResult,
-    Outgrown,
 )
+from gradwire_service.scheduling.lanes import SHORT_SECONDS, Lanes
+from gradwire_service.scheduling.shares import Shares
 
 #: After this time, a task no longer counts as occupying a core: another may start beside it.
 LONG_SECONDS = 0.25
-#: Tasks known to be shorter may use the executor that is reserved for other owners.
-SHORT_SECONDS = 0.1
 #: Tolerance for rounding in sums of seconds.
 _NO_SECONDS = 1e-9
 _LONGEST_RETRY_SECONDS = 60
@@ -46,27 +46,15 @@ class Load:
     nbytes: int = 0
 
 
-class Lanes(NamedTuple):
-    """A lane for short tasks, of one executor more than the ``longs`` that may be long at once.
-
-    A task is short until it has run for ``short_seconds``. Then it is long, and leaves the lane to
-    the next one, or if there are as many long ones as may be, it leaves its executor: ``Outgrown``.
-    """
-
-    longs: int
-    short_seconds: float
-
-
 class Queue:
     """Hands tasks to executors: ``cores`` at a time, not counting long-running ones.
 
     Queues with the same ``load`` are bounded together.
 
     Long-running tasks share their cores with others by the scheduler of the operating system, while
-    there are executors. With more executors than cores, one is reserved for owners with no running
-    task, and for short tasks. With ``lanes`` the length of a task shows while it runs, and those
-    that may be long beyond ``cores`` are of owners with no other running task. Only for the event
-    loop.
+    there are executors. What waits begins in the order of the seconds that its owner has had. With
+    ``lanes``, an executor is always free soon for short tasks, and for owners of whom nothing runs;
+    without, all executors are for all tasks. Only for the event loop.
     """
 
     def __init__(
@@ -80,14 +68,14 @@ class Queue:
     ) -> None:
         self._cores = cores
         self._lanes = lanes
-        self._long_seconds = LONG_SECONDS if lanes is None else lanes.short_seconds
         self.bounds = bounds
         self.load = Load() if load is None else load
         self.load.cores += cores
         self._waited = waited
         self._clock = clock
         self._idle: list[Executor] = []
-        self._waiting = FairQueue()
+        self._shares = Shares()
+        self._waiting = FairQueue(self._shares)
         self._running: dict[Executor, Job] = {}
         self._running_of = Counter[str]()
         #: Waiting and running tasks.
@@ -119,6 +107,7 @@ class Queue:
         expected_seconds: float | None = None,
         home: str | None = None,
         long: bool = False,
+        turns: int = 0,
         watch: Callable[[], Coroutine[Any, Any, NoReturn]] | None = None,
         on_progress: Callable[[Any], None] = lambda _: None,
     ) -> JobResult:
@@ -131,14 +120,20 @@ class Queue:
         Raises: ``RequestError`` (overloaded) at once if the queue is full, or too long for the
         deadline; later if the task is dropped for other owners' tasks, or has waited for too
         long; ``DeadlineExceeded`` at the deadline, even if the work does not poll it; the
-        error of ``watch``; ``Outgrown`` for a task that is ``long`` without having been said to be.
+        error of ``watch``; ``GaveWay``.
         """
         known = expected_seconds is not None
         expected = self._durations.seconds if expected_seconds is None else expected_seconds
         self._make_room(deadline, nbytes, owner)
-        short = known and expected < SHORT_SECONDS
-        lengths = short, long
-        job = Job(task, deadline, owner, nbytes, expected, home, *lengths, self._clock, on_progress)
+        lanes = self._lanes
+        long = long or (known and lanes is not None and expected >= lanes.short_seconds)
+        lengths = known and expected < SHORT_SECONDS, long
+        job = Job(
+            *(task, deadline, owner, nbytes, expected, home, *lengths),
+            self._clock,
+            turns,
+            on_progress,
+        )
         self._count(job)
         self._waiting.add(job)
         job.start_timer()
@@ -182,6 +177,7 @@ class Queue:
         if job.counted == counted:
             return
         job.counted, sign = counted, 1 if counted else -1
+        (self._shares.enter if counted else self._shares.leave)(job.owner)
         self.requests += sign
         self.load.requests += sign
         self.load.nbytes += sign * job.nbytes
@@ -221,13 +217,13 @@ class Queue:
         now = self._clock()
         while self._waiting and self._idle and not self._closed:
             began = [job.began_at for job in self._running.values() if not job.long]
-            recent = [at for at in began if now - at < self._long_seconds]
+            recent = [at for at in began if now - at < LONG_SECONDS]
             if len(recent) >= self._cores:
-                self._dispatch_in(min(recent) + self._long_seconds - now)
+                self._dispatch_in(min(recent) + LONG_SECONDS - now)
                 return
             job = self._waiting.take(self._may_begin)
             if job is None:
-                return
+                break
             if job.answer.done():  # just now: deadline passed, or client disconnected
                 self._count(job, counted=False)
                 continue
@@ -236,49 +232,51 @@ class Queue:
                 self._begin(job)
             else:
                 self._fail(job, error)
+        if self._waiting and not self._closed:
+            self._take_turns()
 
     def _dispatch_in(self, seconds: float) -> None:
         """Dispatch again when a task becomes long-running; one timer serves all waiting tasks."""
-        if self._wakeup is None:
-            loop = asyncio.get_running_loop()
-            self._wakeup = loop.call_later(seconds + TICK_SECONDS, self._wake_up)
+        loop = asyncio.get_running_loop()
+        at = loop.time() + seconds + TICK_SECONDS
+        if self._wakeup is not None:
+            if self._wakeup.when() <= at:
+                return
+            self._wakeup.cancel()
+        self._wakeup = loop.call_at(at, self._wake_up)
 
     def _wake_up(self) -> None:
         self._wakeup = None
         self._dispatch()
 
     def _may_begin(self, job: Job) -> bool:
-        """True if a job may start: with more executors than cores, the last idle one is reserved.
+        return self._lanes is None or self._lanes.may_begin(job, [*self._running.values()])
 
-        It serves owners with no running task, and tasks known to be short.
-        """
-        if self._lanes is not None:
-            if job.long:
-                return self._may_be_long(job)
-            free = self._lanes.longs + 1 - len(self._running)
-            return free > self._lanes.longs - self._cores or not self._running_of[job.owner]
-        if len(self._idle) > 1 or len(self._idle) + len(self._running) <= self._cores:
-            return True
-        return not self._running_of[job.owner] or job.short
-
-    def _may_be_long(self, job: Job) -> bool:
-        """True if a job may be long beside those that are."""
-        assert self._lanes is not None
-        others = [other for other in self._running.values() if other is not job]
-        longs = sum(other.long for other in others)
-        if longs < self._cores:
-            return True
-        return longs < self._lanes.longs and all(other.owner != job.owner for other in others)
+    def _take_turns(self) -> None:
+        """Have a long task give way to an owner that waits while nothing of it runs."""
+        waiting = self._waiting.owners() - self._running_of.keys()
+        running = [*self._running.values()]
+        if not waiting or self._lanes is None or any(job.answer.done() for job in running):
+            return  # or one is giving way already
+        found = self._lanes.next_to_give_way(running, self._shares)
+        if found is not None:
+            job, seconds = found
+            if seconds > 0:
+                self._dispatch_in(seconds)
+            else:
+                job.fail(GaveWay(job.turns + 1))
 
     def _turn_long(self, job: Job) -> None:
         """Count a job as long, or take it off its executor."""
         if job.executor is None or self._running.get(job.executor) is not job:
             return
-        if self._may_be_long(job):
+        assert self._lanes is not None
+        others = [other for other in self._running.values() if other is not job]
+        if self._lanes.may_be_long(job, others):
             job.long = True
             self._dispatch()
         else:
-            job.fail(Outgrown())
+            job.fail(GaveWay(job.turns))
 
     def _begin(self, job: Job) -> None:
         executor = self._homes.get(job.home) if job.home is not None else None
@@ -292,6 +290,7 @@ class Queue:
         self._running[executor] = job
         self._running_of[job.owner] += 1
         self._waited(job.waited_seconds)
+        self._shares.serve(job.owner, job.expected_seconds)
         if self._lanes is not None and not job.long:
             loop = asyncio.get_running_loop()
             loop.call_later(self._lanes.short_seconds, self._turn_long, job)
@@ -301,6 +300,7 @@ class Queue:
             self._running_of[job.owner] -= 1
             if not self._running_of[job.owner]:
                 del self._running_of[job.owner]
+            self._shares.correct(job.owner, job.ran_seconds - job.expected_seconds)
             self._count(job, counted=False)
             if executor.alive:
                 self._idle.append(executor)

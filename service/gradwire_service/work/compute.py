@@ -70,11 +70,10 @@ class Computation:
         start = perf_counter()
         references = resolver.references(request, blocking=blocking)
         envelope = read_envelope(document, kind, references)
-        text = envelope.program
-        is_long = isinstance(text, str) and len(text) > INLINE_TEXT
-        if is_long and not blocking and not engine.remembers(text):
-            raise UnreadText(text)
-        program = engine.parse(text, poll)
+        source = envelope.program
+        if not blocking and isinstance(source, str) and len(source) > INLINE_TEXT:
+            _check_read(engine, source)
+        program = engine.parse(source, poll)
         self.call = engine.call(
             program, envelope.variables, envelope.query, vectors=envelope.vectors
         )
@@ -127,6 +126,11 @@ class Computation:
             None if result is None else tensor_document(result, array.nbytes)
             for result, array in zip(stored, arrays, strict=True)
         ]
+
+
+def _check_read(engine: Engine, text: str) -> None:
+    if not engine.remembers(text):
+        raise UnreadText(text)
 
 
 class ComputeHandlers:

@@ -119,6 +119,10 @@ class Request:
         #: Called with the progress of long work.
         self.on_progress: Listener = lambda _: None
 
+    def begin_anew(self) -> None:
+        """Allow work that was stopped to be done again, up to the same deadline."""
+        self.deadline = self.deadline.renewed()
+
     @property
     def document(self) -> Any:
         """The parsed body; reading it first applies the timeout in it.

@@ -17,7 +17,8 @@ from gradwire_service.work.messages import Task
 from gradwire_service.work.request import ProgressMessage
 from gradwire_service.work.tasks import Tasks, execute
 
-_THREADS_PER_CORE = 2
+#: Threads for computations by the number of cores, beside one more.
+THREADS_PER_CORE = 2
 
 
 class WorkerThread:
@@ -62,7 +63,7 @@ class ThreadPool:
         self, tasks: Tasks, queue: Queue, settings: Settings, count: int | None = None
     ) -> None:
         #: Tasks that go on after their deadline occupy a thread.
-        count = count or _THREADS_PER_CORE * settings.cores + 1
+        count = count or THREADS_PER_CORE * settings.cores + 1
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="gradwire")
         self.queue, self._tasks = queue, tasks
         for _ in range(count):

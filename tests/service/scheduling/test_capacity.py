@@ -24,23 +24,23 @@ def clock():
 async def test_a_draining_replica_accepts_work_until_it_refuses(clock):
     capacity = capacity_of(clock)
     capacity.draining = True
-    await capacity.enter()
+    await capacity.enter("")
     capacity.refusing = True
     with pytest.raises(RequestError) as caught:
-        await capacity.enter()
+        await capacity.enter("")
     assert (caught.value.code, caught.value.retry_after_seconds) == ("draining", 1)
-    capacity.leave()
+    capacity.leave("")
     assert capacity.in_flight == 0
 
 
-async def ask(capacity, clock, log=None, name=""):
-    """Run a request that blocks the event loop for ``SECONDS`` and return the outcome."""
+async def ask(capacity, clock, log=None, name="", tenant="", seconds=SECONDS):
+    """Run a request that blocks the event loop for ``seconds`` and return the outcome."""
     try:
-        await capacity.enter()
+        await capacity.enter(tenant)
     except RequestError as refusal:
         return refusal.code
-    clock.advance(SECONDS)  # as work on the event loop does
-    capacity.leave()
+    clock.advance(seconds)  # as work on the event loop does
+    capacity.leave(tenant, seconds)
     if log is not None:
         log.append(name)
     return "taken"
@@ -68,8 +68,8 @@ async def test_a_burst_of_requests_does_not_starve_the_event_loop(clock):
 async def test_requests_that_would_wait_too_long_are_refused(clock):
     capacity = capacity_of(clock, seconds=0.205)
     outcomes = await asyncio.gather(*[ask(capacity, clock) for _ in range(100)])
-    # Rounds of 16 end at 0.16, 0.32 and 0.48 s. The first one turns all others away, who then wait.
-    assert outcomes == ["taken"] * 48 + ["overloaded"] * 52
+    # The first round ends at 0.16 s. The others begin to wait then, and go in until 0.365 s.
+    assert outcomes == ["taken"] * 37 + ["overloaded"] * 63
     assert capacity.in_flight == 0
     assert await ask(capacity, clock) == "taken"
 
@@ -77,3 +77,26 @@ async def test_requests_that_would_wait_too_long_are_refused(clock):
 async def test_sequential_requests_are_not_a_burst(clock):
     capacity = capacity_of(clock, seconds=0)
     assert [await ask(capacity, clock) for _ in range(30)] == ["taken"] * 30
+
+
+async def test_the_tenant_that_takes_least_of_the_event_loop_goes_first(clock):
+    capacity = capacity_of(clock, seconds=60)
+    order: list[str] = []
+    dear = [ask(capacity, clock, order, "dear", "a", 0.1) for _ in range(200)]
+    cheap = [ask(capacity, clock, order, "cheap", "b", 0.001) for _ in range(100)]
+    tasks = [asyncio.create_task(one) for one in (*dear, *cheap)]
+    assert await asyncio.gather(*tasks) == ["taken"] * 300
+    assert order[:16] == ["dear"] * 16
+    assert order[16:].index("dear") >= 99  # a has had 1.6 s before, and b takes 0.1 s in all
+
+
+async def test_those_who_wait_are_forgotten_when_they_go(clock):
+    capacity = capacity_of(clock, seconds=60)
+    tasks = [asyncio.create_task(ask(capacity, clock)) for _ in range(40)]
+    await asyncio.sleep(0)
+    for task in tasks[20:30]:
+        task.cancel()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    assert outcomes.count("taken") == 30
+    assert capacity.in_flight == 0
+    assert await ask(capacity, clock) == "taken"

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from gradwire_engine.errors import DeadlineExceeded
 from gradwire_service.problems import RequestError
-from gradwire_service.scheduling import Bounds, Deadline, Lanes, Outgrown, Queue
+from gradwire_service.scheduling import Bounds, Deadline, GaveWay, Lanes, Queue
 from gradwire_service.scheduling.job import GRACE_SECONDS, TICK_SECONDS
-from gradwire_service.scheduling.queue import LONG_SECONDS, SHORT_SECONDS
+from gradwire_service.scheduling.lanes import SHORT_SECONDS
+from gradwire_service.scheduling.queue import LONG_SECONDS
+from gradwire_service.scheduling.shares import Shares
 
 from tests.clock import loop_clock
 
@@ -240,16 +242,57 @@ async def test_one_owners_long_queue_does_not_delay_another_owner():
     await asyncio.gather(many, few)
 
 
-async def test_owners_are_served_in_turn():
+async def test_the_owner_that_has_had_least_seconds_is_served_next():
     queue, release = queue_of(1, Bounds(100, 100)), asyncio.Event()
     hand = TimedExecutor(queue)
     tasks = [asked(queue, release)]
-    tasks += [asked(queue, i / 1e6, owner="many") for i in range(3)]
-    tasks += [asked(queue, i / 1e6, owner="few") for i in range(10, 12)]
+    tasks += [asked(queue, 3 + i / 10, owner="long") for i in range(3)]
+    tasks += [asked(queue, 1 + i / 10, owner="short") for i in range(6)]
     await settled()
     release.set()
     await asyncio.gather(*tasks)
-    assert hand.done[1:] == [0, 10 / 1e6, 1 / 1e6, 11 / 1e6, 2 / 1e6]
+    assert hand.done[1:] == [3, 1, 1.1, 1.2, 3.1, 1.3, 1.4, 1.5, 3.2]
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_owners_that_always_ask_get_equal_seconds_whatever_they_ask_for(seed):
+    draw = random.Random(seed)
+    queue = queue_of(2, Bounds(999, 9999))
+    for _ in range(5):
+        TimedExecutor(queue)
+    had = dict.fromkeys("abc", 0.0)
+    end = loop_clock()() + 400.0
+
+    async def ask(owner, longest, count):
+        async def again():
+            while loop_clock()() < end:
+                seconds = draw.uniform(0.01, longest)
+                await asked(queue, seconds, owner=owner, deadline=within(1e9))
+                had[owner] += seconds
+
+        await asyncio.gather(*(again() for _ in range(count)))
+
+    await asyncio.gather(ask("a", 0.2, 40), ask("b", 5.0, 6), ask("c", 1.0, 12))
+    assert max(had.values()) < 1.1 * min(had.values())
+
+
+async def test_being_away_saves_nothing_up_and_coming_back_wins_nothing():
+    shares = Shares()
+    for owner in "ab":
+        shares.enter(owner)
+    shares.serve("a", 10.0)
+    shares.serve("b", 3.0)
+    shares.serve("b", 3.0)
+    shares.enter("c")  # where the one stands that was served last
+    assert [shares.of(owner) for owner in "abc"] == [10.0, 6.0, 3.0]
+    shares.leave("a")
+    shares.enter("a")
+    assert shares.of("a") == 10.0
+    shares.leave("c")
+    shares.correct("b", 20.0)
+    shares.serve("b", 1.0)
+    shares.enter("c")
+    assert [shares.of(owner) for owner in "abc"] == [10.0, 27.0, 26.0]
 
 
 async def test_in_a_full_queue_the_owner_with_most_requests_loses_one():
@@ -280,21 +323,6 @@ async def test_long_tasks_do_not_block_others_while_executors_are_free():
     assert loop_clock()() - begun == near(LONG_SECONDS)
     release.set()
     await long
-
-
-async def test_the_last_executor_is_reserved_for_other_owners_and_short_tasks():
-    queue, release = queue_of(2, Bounds(9, 99)), asyncio.Event()
-    for _ in range(3):
-        TimedExecutor(queue)
-    long = [asked(queue, release, owner="many", expected_seconds=5) for _ in range(3)]
-    await settled()
-    short = asked(queue, 0, owner="many", expected_seconds=SHORT_SECONDS / 2)
-    assert (await short).answer == "done"
-    other = asked(queue, 0, owner="other", expected_seconds=5)
-    assert (await other).answer == "done"
-    assert not any(task.done() for task in long)
-    release.set()
-    await asyncio.gather(*long)
 
 
 async def test_a_task_prefers_the_executor_that_last_ran_its_program():
@@ -375,10 +403,80 @@ async def test_dropped_tasks_wait_no_longer_and_others_go_on():
     assert (await asked(queue, hold)).answer == "done"
 
 
-def lanes_of(cores=1, longs=1, **named):
+def lanes_of(cores=1, longs=1, kept=0, **named):
     """A queue with a lane for tasks of up to two seconds, and its executors."""
-    queue = queue_of(cores, Bounds(999, 9999), lanes=Lanes(longs, 2.0), **named)
+    queue = queue_of(cores, Bounds(999, 9999), lanes=Lanes(longs, kept, 2.0), **named)
     return queue, [TimedExecutor(queue) for _ in range(longs + 1)]
+
+
+async def at_last(queue, task, **arguments):
+    """The answer to a task that gives way as often as it must, and its turns."""
+    turns = None
+    while True:
+        lengths = {} if turns is None else {"long": True, "turns": turns}
+        try:
+            found = await asked(queue, task, deadline=within(1e9), **lengths, **arguments)
+        except GaveWay as gave_way:
+            turns = gave_way.turns
+        else:
+            return found, turns or 0
+
+
+async def test_two_owners_long_tasks_do_not_starve_a_third():
+    queue, hands = lanes_of(cores=2, longs=4, kept=1)
+    others = [asyncio.ensure_future(at_last(queue, 60, owner=of)) for of in "aaaaaabbbbbb"]
+    await asyncio.sleep(1)
+    for _ in range(20):  # a new program that is short
+        found = await asked(queue, 0.01, owner="c")
+        assert found.waited_seconds < 5
+        await asyncio.sleep(1)
+    begin = loop_clock()()
+    found, turns = await at_last(queue, 30, owner="c")  # and one that is long
+    assert (turns, found.answer) == (0, "done")
+    assert loop_clock()() - begin < 30 + 15
+    ended = await asyncio.gather(*others)
+    assert max(turns for _, turns in ended) <= 2
+    assert not any(hand.killed for hand in hands)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+async def test_owners_of_endless_tasks_take_turns(count):
+    queue, hands = lanes_of()
+    endless = [
+        asyncio.ensure_future(at_last(queue, 10_000, owner=str(number))) for number in range(count)
+    ]
+    begin = loop_clock()()
+    found, turns = await at_last(queue, 100, owner="other")
+    assert (found.answer, turns) == ("done", 2)  # after turns of 10 and 40 seconds
+    assert loop_clock()() - begin < 3 * count * (10 + 40 + 160)
+    for task in endless:
+        task.cancel()
+    await asyncio.gather(*endless, return_exceptions=True)
+    assert not any(hand.killed for hand in hands)
+
+
+async def test_one_owners_tasks_do_not_give_way_to_its_own():
+    queue, _ = lanes_of()
+    first = asked(queue, 1000, deadline=within(1e9))
+    with pytest.raises(GaveWay) as caught:
+        await asked(queue, 1000)
+    assert caught.value.turns == 0
+    second = asked(queue, 5, long=True, deadline=within(1e9))
+    assert (await first).answer == "done"
+    assert (await second).waited_seconds > 900
+
+
+async def test_tasks_known_to_be_short_may_use_what_is_kept_for_others():
+    queue, _ = lanes_of(cores=2, longs=2, kept=1)
+    gates = [asyncio.Event() for _ in range(3)]
+    mine = [asked(queue, gate, owner="me", expected_seconds=5) for gate in gates]
+    await asyncio.sleep(1)
+    assert len(queue._running) == 1
+    known = asked(queue, 0, owner="me", expected_seconds=SHORT_SECONDS / 2)
+    assert (await known).waited_seconds == 0
+    for gate in gates:
+        gate.set()
+    await asyncio.gather(*mine)
 
 
 async def test_short_tasks_do_not_wait_for_a_long_one():
@@ -386,10 +484,11 @@ async def test_short_tasks_do_not_wait_for_a_long_one():
     gate = asyncio.Event()
     long = asked(queue, gate)
     begin = loop_clock()()
-    assert (await asked(queue, 0.005)).waited_seconds == near(2)  # until then, it may be short
+    assert (await asked(queue, 0.005)).waited_seconds == near(LONG_SECONDS)
+    await asyncio.sleep(2)
     for _ in range(20):
         assert (await asked(queue, 0.005)).waited_seconds == 0
-    assert loop_clock()() - begin == pytest.approx(2.1, abs=0.1)
+    assert loop_clock()() - begin == pytest.approx(2.35, abs=0.1)
     gate.set()
     assert (await long).answer == "done"
 
@@ -400,7 +499,7 @@ async def test_a_task_that_proves_long_leaves_its_executor_to_short_ones():
     long, *others = [asked(queue, gate) for gate in gates]
     short = asked(queue, 0.5)
     for other in others:
-        with pytest.raises(Outgrown):
+        with pytest.raises(GaveWay):
             await other
     again = [asked(queue, gate, long=True) for gate in gates[1:]]
     assert (await short).answer == "done"
@@ -415,10 +514,10 @@ async def test_a_task_that_proves_long_leaves_its_executor_to_short_ones():
 
 
 async def test_an_executor_is_kept_for_owners_of_whom_nothing_is_long():
-    queue, _ = lanes_of(cores=1, longs=2)
+    queue, _ = lanes_of(cores=1, longs=2, kept=1)
     gates = [asyncio.Event() for _ in range(3)]
     mine = asked(queue, gates[0], owner="me")
-    with pytest.raises(Outgrown):
+    with pytest.raises(GaveWay):
         await asked(queue, gates[1], owner="me")
     yours = asked(queue, gates[2], owner="you")
     await asyncio.sleep(3)
@@ -444,10 +543,7 @@ async def test_all_tasks_end_and_no_short_one_waits_for_more_than_trials(seed, l
     async def one(before):
         seconds = draw.choice([0.001, 0.01, 0.3, 30.0, 500.0])
         await asyncio.sleep(draw.choice([0.0, 0.5, 5.0]) * before)
-        try:
-            found = await asked(queue, seconds, owner=draw.choice("ab"), deadline=within(1e9))
-        except Outgrown:
-            found = await asked(queue, seconds, long=True, deadline=within(1e9))
+        found, _ = await at_last(queue, seconds, owner=draw.choice("ab"))
         assert found.answer == "done"
         waits.append((seconds, found.waited_seconds))
 
