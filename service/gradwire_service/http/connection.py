@@ -50,6 +50,7 @@ class Connection(asyncio.Protocol):
         self._clock = limiter.clock
         settings = self._settings = limiter.settings
         #: The common part of the scopes of all its requests.
+        self.address, self.opened_at = "", 0.0
         self._scope: Scope = {
             "type": "http",
             "asgi": {"version": config.asgi_version, "spec_version": "2.3"},
@@ -79,6 +80,8 @@ class Connection(asyncio.Protocol):
         for key, name in ("client", "peername"), ("server", "sockname"):
             address = transport.get_extra_info(name)
             self._scope[key] = address[:2] if isinstance(address, tuple) else None
+        self.address = (self._scope["client"] or ("",))[0]
+        self.opened_at = self._clock()
         self._server_state.connections.add(self)
         self._limiter.enter(self)
 
@@ -118,6 +121,7 @@ class Connection(asyncio.Protocol):
 
         Raises: ``RequestError`` (overloaded).
         """
+        self._limiter.check_place(self, head["path"])
         if len(self._waiting) >= MAX_PIPELINED:
             detail = f"{MAX_PIPELINED} requests wait on this connection, the most allowed"
             raise RequestError("overloaded", detail, retry_after_seconds=1)
@@ -196,6 +200,16 @@ class Connection(asyncio.Protocol):
         with suppress(OSError):  # the client has gone, and connection_lost will come
             self.transport.write_eof()
         self.resume_reading()
+
+    @property
+    def is_receiving(self) -> bool:
+        """Whether a request is arriving."""
+        return self._parser.cycle is not None or self._parser.head_since is not None
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether it is one beyond the most."""
+        return self._limiter.is_reserved(self)
 
     @property
     def idle_since(self) -> float | None:

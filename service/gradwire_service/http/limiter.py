@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
+from ipaddress import ip_address, ip_network
+from operator import itemgetter
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -18,8 +21,11 @@ if TYPE_CHECKING:
 
 #: Interval of checking connections: no request starts or stops a timer.
 INTERVAL_SECONDS = 0.25
-#: Connections beyond the most that are refused with a response; others are cut.
-MAX_REFUSED = 64
+#: Connections beyond the most that are answered: with health, or that there are too many. Of more,
+#: the oldest are cut.
+MAX_RESERVED = 64
+#: What is answered on those: a client that fills all others does not hide whether this one lives.
+HEALTH = frozenset(("/healthz", "/readyz"))
 _LIST_SECONDS = 0.02
 
 
@@ -39,6 +45,10 @@ class ConnectionLimiter:
         #: Answers what is refused before it is a request.
         self.refused = RequestMiddleware(ProblemMiddleware(_refused, recorder.metrics), recorder)
         self._connections: set[Connection] = set()
+        self._of_address = Counter[str]()
+        self._proxies = [ip_network(place) for place in settings.proxies]
+        #: Connections beyond the most, the oldest first.
+        self._reserved: dict[Connection, None] = {}
         #: Idle connections, the longest idle last; listed only so often.
         self._idle: list[Connection] = []
         self._list_from = 0.0
@@ -49,22 +59,39 @@ class ConnectionLimiter:
         return len(self._connections)
 
     def enter(self, connection: Connection) -> None:
-        """Take in a connection, in the place of the longest idle one if there are too many."""
+        """Take in a connection, in the place of another one if there are too many.
+
+        That is the longest idle one, or one of the address that has most, if this one has fewer.
+        """
         self._connections.add(connection)
+        self._of_address[connection.address] += 1
         if self._timer is None:
             self._check_later()
         most = self.settings.max_connections
-        if len(self) <= most or self._end_idle(connection, self.clock()):
+        if len(self) - len(self._reserved) <= most or self._end_idle(connection, self.clock()):
             return
-        if len(self) > most + MAX_REFUSED:
-            connection.cut()
-        else:
-            detail = f"all {most} connections are in use"
-            connection.refuse(RequestError("overloaded", detail, retry_after_seconds=1))
+        if not self._end_one_of_most(connection.address):
+            self._reserved[connection] = None
+            if len(self._reserved) > MAX_RESERVED:
+                next(iter(self._reserved)).cut()
+
+    def check_place(self, connection: Connection, path: str) -> None:
+        """Raises: ``RequestError`` (overloaded) for all but health on a reserved connection."""
+        if connection in self._reserved and path not in HEALTH:
+            detail = f"all {self.settings.max_connections} connections are in use"
+            raise RequestError("overloaded", detail, retry_after_seconds=1)
+
+    def is_reserved(self, connection: Connection) -> bool:
+        """True if a connection is one beyond the most."""
+        return connection in self._reserved
 
     def leave(self, connection: Connection) -> None:
         """Forget a connection; without any there is no timer either."""
         self._connections.discard(connection)
+        self._reserved.pop(connection, None)
+        self._of_address[connection.address] -= 1
+        if not self._of_address[connection.address]:
+            del self._of_address[connection.address]
         if not self._connections and self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -81,6 +108,23 @@ class ConnectionLimiter:
                 longest.transport.close()
                 return True
         return False
+
+    def _end_one_of_most(self, address: str) -> bool:
+        """Cut a connection of the address that has most, if that is two more than ``address`` has.
+
+        It is the one that came last, of those that send a body if there are any: little is lost.
+        Proxies have many clients.
+        """
+        many = ((of, count) for of, count in self._of_address.items() if not self._is_proxy(of))
+        of, count = max(many, key=itemgetter(1), default=("", 0))
+        if count < self._of_address[address] + 2 or self._is_proxy(address):
+            return False
+        held = [one for one in self._connections if one.address == of]
+        max(held, key=lambda one: (one.is_receiving, one.opened_at)).cut()
+        return True
+
+    def _is_proxy(self, address: str) -> bool:
+        return not address or any(ip_address(address) in network for network in self._proxies)
 
     def check(self) -> None:
         """End the connections of clients that are late."""

@@ -132,7 +132,8 @@ class RequestParser:
         path, raw_path, query = read_target(method, self._target)
         scope |= {"path": path, "raw_path": raw_path, "query_string": query}
         cycle = self.cycle = self._connection.begin(scope)
-        cycle.keep_alive = version == "1.1" and parser.should_keep_alive()
+        keeps = version == "1.1" and parser.should_keep_alive()
+        cycle.keep_alive = keeps and not self._connection.is_reserved
         cycle.expects_continue = expects_continue(version, named)
         self.head_since = None
         self._unparsed_bytes = 0

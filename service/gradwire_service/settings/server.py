@@ -53,8 +53,8 @@ class ServerSettings(BaseModel):
     proxies: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("127.0.0.1", "::1"),
         description="Addresses and networks of the proxies in front, separated by commas. "
-        "X-Forwarded-For is trusted only from these; it is used in logs only. `none` trusts no "
-        "proxy.",
+        "X-Forwarded-For is trusted only from these: for logs and, without keys, to share "
+        "the service fairly between clients. `none` trusts no proxy.",
     )
 
     @field_validator("cors_origins", "proxies", mode="before")

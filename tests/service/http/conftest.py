@@ -53,6 +53,7 @@ class Served:
             Route("/large", self.large, methods=["GET", "POST"]),
             Route("/pieces", self.pieces),
             Route("/nothing", self.nothing),
+            Route("/healthz", self.large),
             Route("/slow", self.slow, methods=["GET", "POST"]),
             Route("/unread", self.nothing, methods=["POST"]),
             Route("/broken", self.broken),
@@ -84,9 +85,10 @@ class Served:
         port: int = self.server.servers[0].sockets[0].getsockname()[1]
         return port
 
-    def connect(self) -> socket.socket:
-        """A new connection."""
-        return self._stack.enter_context(socket.create_connection(("127.0.0.1", self.port)))
+    def connect(self, source: str = "127.0.0.1") -> socket.socket:
+        """A new connection from an address of this machine."""
+        to = "127.0.0.1", self.port
+        return self._stack.enter_context(socket.create_connection(to, source_address=(source, 0)))
 
     @property
     def connections(self) -> list[Connection]:
@@ -120,9 +122,9 @@ class Served:
         self._loop = asyncio.get_running_loop()
         yield
 
-    def answer(self, *pieces: bytes) -> bytes:
+    def answer(self, *pieces: bytes, source: str = "127.0.0.1") -> bytes:
         """The whole response, until the server closes the connection."""
-        with self.connect() as connection:
+        with self.connect(source) as connection:
             for piece in pieces:
                 connection.sendall(piece)
             return everything(connection)

@@ -6,18 +6,18 @@ import select
 import socket
 import struct
 from concurrent.futures import Future
-from contextlib import suppress
 
 import pytest
 from gradwire_service.http import limiter
 from gradwire_service.http.connection import LINGER_SECONDS, MAX_PIPELINED
-from gradwire_service.http.limiter import MAX_REFUSED
+from gradwire_service.http.limiter import MAX_RESERVED
 from gradwire_service.problems import KINDS, MAX_BODY_BYTES, MEDIA_TYPE, RequestError
 
 from tests.processes import until
 from tests.service.http.conftest import LARGE, everything
 
 NOTHING = b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n"
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 SLOW = b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n"
 ECHO = b"POST /echo HTTP/1.1\r\nHost: a\r\n"
 CHUNKED = ECHO + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -256,19 +256,43 @@ def test_connections_are_limited(serving):
     for connection in first, second:
         connection.sendall(ECHO)
     until(lambda: len(served.limiter) == 2 and not idle(served))
-    assert refused("overloaded", served.answer())[0]["retry-after"] == "1"
-    refused("overloaded", served.answer(NOTHING))
-    refused_ones = []
-    for _ in range(MAX_REFUSED + 5):
-        with suppress(ConnectionResetError):  # it was cut before `connect` returned
-            refused_ones.append(served.connect())
-    number = sum(map(is_answered, refused_ones))
-    assert MAX_REFUSED - 2 <= number <= MAX_REFUSED
-    for one in refused_ones:
+    assert refused("overloaded", served.answer(NOTHING))[0]["retry-after"] == "1"
+    silent = [served.connect() for _ in range(MAX_RESERVED + 5)]
+    for one in silent[:5]:  # those that came first
+        assert not is_answered(one)
+    for _ in range(3):
+        assert statuses(served.answer(HEALTH)) == [200]
+    refused("overloaded", served.answer(HEALTH.replace(b"/healthz", b"/slow")))
+    for one in silent:
         one.close()
     first.close()
     until(lambda: len(served.limiter) == 1)
     assert statuses(served.answer(echo(b"a", b"Connection: close"))) == [200]
+
+
+def test_the_address_with_most_connections_gives_one_to_another(serving):
+    served = serving(max_connections=6, proxies=("127.0.0.9",))
+    many = [served.connect() for _ in range(5)]
+    for connection in many[:2]:
+        connection.sendall(SLOW)
+    for connection in many[2:]:
+        connection.sendall(ECHO)
+    until(lambda: len(served.limiter) == 5 and not idle(served))
+    served.clock.advance(1)
+    for _ in range(2):
+        other = served.connect("127.0.0.2")
+        other.sendall(echo(b"a") + SLOW)
+        received(other, b"\r\n\r\na")
+    assert [is_ended(connection) for connection in many].count(True) == 1
+    assert not any(is_ended(connection) for connection in many[:2])  # what is computed goes on
+    # Nobody has two more than this one would have: it is refused.
+    third = served.connect("127.0.0.3")
+    third.sendall(echo(b"b") + SLOW)
+    received(third, b"\r\n\r\nb")
+    refused("overloaded", served.answer(NOTHING))
+    # A proxy has many clients.
+    refused("overloaded", served.answer(NOTHING, source="127.0.0.9"))
+    served.release()
 
 
 def test_the_connection_idle_longest_is_closed_for_a_new_one(serving):
@@ -295,6 +319,15 @@ def test_the_connection_idle_longest_is_closed_for_a_new_one(serving):
 def idle(served):
     """The connections that wait for a request."""
     return [one for one in served.connections if one.idle_since is not None]
+
+
+def is_ended(connection):
+    if not select.select([connection], [], [], 0)[0]:
+        return False
+    try:
+        return connection.recv(1, socket.MSG_PEEK) == b""
+    except ConnectionResetError:
+        return True
 
 
 def is_answered(connection):
