@@ -6,7 +6,6 @@ Importing this module imports no compiler.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from typing import Any
 
@@ -53,17 +52,6 @@ def compile_texts(sources: Sequence[Any]) -> Sequence[bytes]:
     from gradwire_engine.backends.llvm.compiler import compile_here
 
     return compile_here(sources)
-
-
-def alone() -> AbstractContextManager[None]:
-    """While it is entered, no other thread uses LLVM, so that a child that is forked then can.
-
-    Otherwise llvmlite's lock may be held in the child by a thread that does not exist there.
-    """
-    from llvmlite.binding.ffi import lib
-
-    lock: AbstractContextManager[None] = lib._lock
-    return lock
 
 
 def warm_up() -> None:

@@ -1,8 +1,9 @@
 """Machine code for programs that are replayed often, compiled in a process that may die.
 
-A worker forks a child for what it wants compiled and no worker of the service has compiled before.
-The child has the worker's compiler, loaded before, and none of its connections; its time, memory
-and answer are limited, and its end ends nothing else.
+What a worker wants compiled, and no worker of the service has compiled before, a child compiles. It
+has the worker's compiler, loaded before, and none of its connections; its time, memory and answer
+are limited, and its end ends nothing else. It is forked from a process without threads, which the
+worker forks when it begins: a fork beside threads of a library takes locks along that nobody opens.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ import select
 import signal
 import struct
 import sys
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 import gradwire_gpu
@@ -23,6 +27,7 @@ from gradwire_service import __version__
 from gradwire_service.allocation import data_bytes
 from gradwire_service.codes import Found
 from gradwire_service.settings import Settings
+from gradwire_service.watchdog import end_with_parent
 
 #: Processor time of a compilation, and time until one that hangs is given up: on a machine that is
 #: busy, a low priority makes minutes of seconds.
@@ -40,8 +45,11 @@ class CompilationFailed(Exception):
     """The child process ended without an answer, after so many ``seconds`` of processor time."""
 
     def __init__(self, detail: str, seconds: float) -> None:
-        super().__init__(detail)
-        self.seconds = seconds
+        super().__init__(detail, seconds)
+        self.detail, self.seconds = detail, seconds
+
+    def __str__(self) -> str:
+        return self.detail
 
 
 class Compiled(NamedTuple):
@@ -68,8 +76,11 @@ class Compiler:
 
     _postponable = True
 
-    def __init__(self, codes: Codes) -> None:
+    def __init__(
+        self, codes: Codes, compile: Callable[[Sequence[Any]], Compiled] | None = None
+    ) -> None:
         self._codes = codes
+        self._compiled = compile_apart if compile is None else compile
 
     def __call__(self, sources: Sequence[Any], whose: str) -> Sequence[bytes]:
         """An object file for each source of a tenant.
@@ -100,9 +111,6 @@ class Compiler:
     def _key_of(self, source: Any) -> bytes:
         return native.key_of(source)
 
-    def _compiled(self, sources: Sequence[Any]) -> Compiled:
-        return compile_apart(sources)
-
 
 class GpuCompiler(Compiler):
     """The same to PTX for a GPU, in this process: one that has a GPU must not be forked.
@@ -112,13 +120,44 @@ class GpuCompiler(Compiler):
 
     _postponable = False
 
+    def __init__(self, codes: Codes) -> None:
+        super().__init__(codes, _compiled_for_gpu)
+
     def _key_of(self, source: Any) -> bytes:
         return gradwire_gpu.key_of(source)
 
-    def _compiled(self, sources: Sequence[Any]) -> Compiled:
-        began = time.thread_time()
-        objects = gradwire_gpu.compile_texts(sources)
-        return Compiled(objects, time.thread_time() - began)
+
+def _compiled_for_gpu(sources: Sequence[Any]) -> Compiled:
+    began = time.thread_time()
+    objects = gradwire_gpu.compile_texts(sources)
+    return Compiled(objects, time.thread_time() - began)
+
+
+class CompilingProcess:
+    """Forks children that compile, for a process that has threads later; thread-safe.
+
+    Raises: ``OSError`` where no process can be forked.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection, theirs = Pipe()
+        if not os.fork():
+            _serve(theirs)
+        theirs.close()
+
+    def compile(self, sources: Sequence[Any]) -> Compiled:
+        """As ``compile_apart``."""
+        with self._lock:
+            try:
+                self._connection.send(list(sources))
+                answer = self._connection.recv()
+            except (OSError, EOFError):
+                raise CompilationFailed("the compiling process has ended", 0.0) from None
+        if isinstance(answer, CompilationFailed):
+            raise answer
+        found: Compiled = answer
+        return found
 
 
 def is_compiled(settings: Settings) -> bool:
@@ -133,8 +172,7 @@ def compile_apart(sources: Sequence[Any]) -> Compiled:
     Raises: ``CompilationFailed``.
     """
     ours, theirs = os.pipe()
-    with native.alone():
-        child = os.fork()
+    child = os.fork()
     if not child:
         _compile(theirs, sources)
     os.close(theirs)
@@ -155,6 +193,25 @@ def compile_apart(sources: Sequence[Any]) -> Compiled:
         detail = f"the compiling process ended with status {status} after {seconds:.1f} s"
         raise CompilationFailed(detail, seconds)
     return Compiled(found, seconds)
+
+
+def _serve(connection: Connection) -> NoReturn:
+    """The process that forks: it ends with the one that it was forked from."""
+    try:
+        end_with_parent()
+        for number in signal.SIGINT, signal.SIGTERM:
+            signal.signal(number, signal.SIG_IGN)
+        os.closerange(0, connection.fileno())
+        os.closerange(connection.fileno() + 1, _MOST_FILES)
+        while True:
+            sources = connection.recv()
+            try:
+                answer: Any = compile_apart(sources)
+            except CompilationFailed as error:
+                answer = error
+            connection.send(answer)
+    finally:
+        os._exit(0)
 
 
 def _received(connection: int) -> bytes:

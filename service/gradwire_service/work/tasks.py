@@ -22,7 +22,7 @@ from gradwire_service.telemetry import stack_of
 from gradwire_service.wire.codec import DOCUMENTS, DOWNLOADS, UPLOADS, Offer
 from gradwire_service.wire.envelope import FIELDS
 from gradwire_service.wire.shared import Body, packed, unpacked
-from gradwire_service.work.compilation import Codes, Compiler, is_compiled
+from gradwire_service.work.compilation import Codes, Compiler, CompilingProcess
 from gradwire_service.work.compute import ComputeHandlers
 from gradwire_service.work.explain import ExplainHandlers
 from gradwire_service.work.jobs import JobHandlers
@@ -145,13 +145,14 @@ def open_tasks(
     *,
     isolated: bool,
     backend: Backend | None = None,
+    compiling: CompilingProcess | None = None,
 ) -> Tasks:
     """All tasks on a store and machine code, with their own engines and resolver.
 
-    They compute with ``backend``, by default on the CPU.
+    They compute with ``backend``, by default on the CPU, where ``compiling`` makes machine code.
     """
-    if backend is None and is_compiled(settings):
-        backend = native_backend(Compiler(codes))
+    if backend is None and compiling is not None:
+        backend = native_backend(Compiler(codes, compiling.compile))
     engines = open_engines(settings, isolated=isolated, backend=backend)
     resolver = ReferenceResolver(engines, store, settings.local_cache_bytes)
     tapes = Tapes(engines, store, resolver, settings.tape_values_bytes)

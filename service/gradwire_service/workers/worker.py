@@ -18,7 +18,12 @@ from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.watchdog import end_with_parent
 from gradwire_service.wire.shared import packed
-from gradwire_service.work.compilation import Codes, GpuCompiler
+from gradwire_service.work.compilation import (
+    Codes,
+    CompilingProcess,
+    GpuCompiler,
+    is_compiled,
+)
 from gradwire_service.work.messages import Task, TaskFailed
 from gradwire_service.work.tasks import divide_caches, execute, max_cache_bytes, open_tasks
 from gradwire_service.workers.channel import Channel, ChannelClosed
@@ -61,6 +66,7 @@ class Worker:
         *,
         isolated: bool,
         gpu: OpenedGpu | None = None,
+        compiling: CompilingProcess | None = None,
     ) -> None:
         self._channel = channel
         self._settings = settings
@@ -68,7 +74,9 @@ class Worker:
         self._store = store = RemoteStore(channel, settings)
         share = _with_share(settings, on_gpu=gpu is not None)
         backend = None if gpu is None else gpu.backend
-        self._tasks = open_tasks(share, store, codes, isolated=isolated, backend=backend)
+        self._tasks = open_tasks(
+            share, store, codes, isolated=isolated, backend=backend, compiling=compiling
+        )
         self._deadline: Deadline | None = None
         kept_bytes = max_cache_bytes(share) + (0 if gpu is None else DRIVER_BYTES)
         self._trimmer = MemoryTrimmer(kept_bytes)
@@ -154,13 +162,15 @@ def serve(
     # Sent to all processes of a service at once; the service lets workers finish.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    on_cpu = open_gpu is None
+    compiling = CompilingProcess() if on_cpu and is_compiled(settings) else None
     warnings.simplefilter("ignore")  # Python's own warnings would print programs to stderr
     threadpool_limits(settings.blas_threads)
     keep_freed_memory(KEPT_BY_PROCESS_BYTES, in_one=True)
     channel, shared = Channel(connection), RemoteCodes(Channel(codes))
     try:
         gpu = None if open_gpu is None else open_gpu(settings, GpuCompiler(shared))
-        worker = Worker(channel, shared, settings, isolated=isolated, gpu=gpu)
+        worker = Worker(channel, shared, settings, isolated=isolated, gpu=gpu, compiling=compiling)
         if gpu is not None:
             worker.warm_up()
         gc.freeze()
