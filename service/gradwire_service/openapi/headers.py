@@ -38,7 +38,8 @@ _ASKED = {
 _ANSWERED = {
     "X-Request-ID": _header("The id of the request."),
     "Server-Timing": _header(
-        "Milliseconds of the phases parse, compile, replay and encode; `gpu` if it ran there."
+        "Milliseconds of the phases parse, compile, replay and encode, of the wait in the queue, "
+        "of all other work, and the total of these; `gpu` if it ran there."
     ),
     "ETag": _header("The weak tag of the resource, the same in all representations."),
     "Location": _header("The path of the new resource, or of the job."),

@@ -137,7 +137,7 @@ class Exchange:
     async def respond(self, send: Send, body: Packed) -> None:
         """Send the response."""
         outcome = self.request.outcome
-        timing = server_timing(outcome.phases, on_gpu=outcome.on_gpu, hosted=outcome.hosted)
+        timing = server_timing(self.stats, hosted=outcome.hosted)
         headers = [(b"server-timing", timing), *outcome.headers]
         if body:
             headers += (

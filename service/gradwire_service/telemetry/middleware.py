@@ -62,7 +62,6 @@ class RequestMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        start = perf_counter()
         stats = stats_of(scope)
         request_id = stats.request_id = self._id_of(scope)
 
@@ -79,7 +78,7 @@ class RequestMiddleware:
         try:
             await self._app(scope, receive, send_with_id)
         finally:
-            self._recorder.record(stats, scope, perf_counter() - start)
+            self._recorder.record(stats, scope, perf_counter() - stats.began_at)
 
     def _id_of(self, scope: Scope) -> str:
         """The id that the client has given, or a new one."""

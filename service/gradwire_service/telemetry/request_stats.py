@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import TypeVar
 
 from starlette.types import Scope
@@ -14,7 +15,7 @@ CLIENT_GONE = 499
 _KEY = "gradwire.stats"
 #: Most names of operations in a header.
 _MOST_HOSTED = 20
-_TIMING = b", ".join(phase.encode() + b";dur=%.3f" for phase in PHASES)
+_TIMING = b", ".join(name.encode() + b";dur=%.3f" for name in (*PHASES, "queue", "other", "total"))
 
 
 @dataclass(slots=True, eq=False)
@@ -34,6 +35,8 @@ class RequestStats:
     seconds: float = 0.0
     #: Seconds of each of ``PHASES``, and of the wait for an executor.
     phases: list[float] = field(default_factory=lambda: [0.0] * len(PHASES))
+    #: When it began, by ``perf_counter``.
+    began_at: float = field(default_factory=perf_counter)
     waited_seconds: float = 0.0
     #: Bytes of body and answer as sent over the wire.
     body_bytes: int = 0
@@ -73,12 +76,16 @@ def attached(scope: Scope, stats: AnyStats) -> AnyStats:
     return stats
 
 
-def server_timing(seconds: Sequence[float], *, on_gpu: bool, hosted: Collection[str]) -> bytes:
-    """The value of the header ``Server-Timing``: the phases' durations in milliseconds.
+def server_timing(stats: RequestStats, *, hosted: Collection[str]) -> bytes:
+    """The value of the header ``Server-Timing``: durations in milliseconds.
 
-    ``gpu`` says that the GPU computed; ``host`` names the operations that it did not.
+    Those of the phases, of the wait for an executor, and of all other work, as to receive the body
+    and to hand it over, add up to the total, which ends where the response begins. ``gpu`` says
+    that the GPU computed; ``host`` names the operations that it did not.
     """
-    timing = _TIMING % tuple([1000 * duration for duration in seconds])
+    total, on_gpu = perf_counter() - stats.began_at, stats.on_gpu
+    shown = [*stats.phases, stats.waited_seconds]
+    timing = _TIMING % tuple([1000 * part for part in (*shown, total - sum(shown), total)])
     if on_gpu:
         timing += b", gpu"
     if hosted:

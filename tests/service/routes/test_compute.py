@@ -3,6 +3,7 @@
 import asyncio
 import re
 import threading
+from time import perf_counter
 
 import httpx
 import numpy as np
@@ -131,9 +132,25 @@ async def test_dtypes_are_kept(client):
         assert answer["gradients"]["x"]["dtype"] == dtype
 
 
+@pytest.mark.parametrize("count", [1, 3000, 100_000])
+@pytest.mark.parametrize("path", ["evaluate", "gradient", "explain", "tapes", "minimize"])
+async def test_the_times_add_up_to_the_total(client, path, count):
+    request = {"program": "sum((x - 1)**2)", "variables": {"x": [0.5] * count}}
+    start = perf_counter()
+    response = await client.post(f"/v1/{path}", json=request)
+    elapsed = 1e3 * (perf_counter() - start)
+    assert response.status_code < 300, response.text
+    found = re.findall(r"(\w+);dur=([\d.]+)", response.headers["server-timing"])
+    times = {name: float(number) for name, number in found}
+    total = times.pop("total")
+    assert sum(times.values()) == pytest.approx(total, abs=0.01)
+    assert total <= elapsed
+
+
 async def test_the_phases_are_timed(client):
     response = await client.post("/v1/evaluate", json={"program": "1 + 1"})
-    pattern = ", ".join(rf"{name};dur=\d+\.\d+" for name in "parse compile replay encode".split())
+    names = "parse compile replay encode queue other total".split()
+    pattern = ", ".join(rf"{name};dur=\d+\.\d+" for name in names)
     assert re.fullmatch(pattern, response.headers["server-timing"])
     assert response.headers["content-type"] == "application/json"
 
