@@ -73,6 +73,10 @@ class _Loop(EnclosingScope):
         before = [self._begun(c) for c in body.carries]
         paths = [(n, path) for n, path in enumerate(op.paths) if path.known]
         passes = tuple(self._ways(paths, 0, frozenset()))
+        fault = group.memory.known_fault
+        if fault is not None and self._passes is None:
+            # What is read in place of an item that is not there may never end the passes.
+            passes = (*passes, If(fault, (Break(counted=False, fails=True),), ()))
         after: list[Step] = []
         for c in body.carries:
             kind = body.carry(c)

@@ -63,6 +63,11 @@ class Memory:
             self._fault = self.own((), "?")
         return self._fault
 
+    @property
+    def known_fault(self) -> Key | None:
+        """The same flag, if anything has asked for it."""
+        return self._fault
+
     def growing(self, shape: Shape, char: str) -> Key:
         """One of items of this shape, as many as passes are made."""
         self._buffers.append(Buffer((1, *shape), char, grows=True))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
+from gradwire_engine.errors import BadArgument
 
 pytest.importorskip("llvmlite")
 
@@ -141,3 +142,27 @@ def test_what_is_not_finite_is_found_wherever_it_is(text, threads):
         gradient = call.replay(ask.poll).gradients[name]
         found = call.replay(ask.poll).nonfinite
         assert ("backward" in found) == (not np.isfinite(gradient).all())
+
+
+ENDLESS = [
+    "k = 0\nwhile v[k] < 99:\n    k = k + 1\nv[k]",
+    "k = 0\ns = 0.0\nwhile s < 1e9:\n    s = s + 0 * v[k]\n    k = k + 1\ns",
+    "k = 0\ny = v * 1\nwhile y[0] < 99:\n    y[k] = 0.5\n    k = k + 1\nsum(y)",
+    "k = 0\nwhile m[1, k] < 99:\n    k = k + 1\nk * v[0]",
+    "k = 0\nwhile v[2 * k + 1] < 99:\n    if v[k] > 50:\n        k = k + 2\n    else:\n"
+    "        k = k + 1\nv[k]",
+    "s = 0.0\nfor i in range(3):\n    k = 0\n    while v[k] < 99:\n        k = k + 1\n"
+    "    s = s + v[k]\ns",
+]
+
+
+@pytest.mark.parametrize("kind", ["evaluate", "gradient"])
+@pytest.mark.parametrize("text", ENDLESS)
+def test_passes_end_where_an_index_leaves_its_array(text, kind):
+    """What stands in place of the item that is not there would never end them."""
+    polls = iter(range(1000))
+    engine = Engine(backend=NativeBackend())
+    values = {"v": Leaf(np.full(7, 0.1)), "m": Leaf(np.full((3, 4), 0.1))}
+    for _ in range(2):
+        with pytest.raises(BadArgument, match="out of range"):
+            engine.call(engine.parse(text), values, Query(kind)).replay(lambda: next(polls))
