@@ -6,11 +6,13 @@ what is damaged or foreign is deleted and never executed. Names are digests, too
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import logging
 import os
 import secrets
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -41,8 +43,9 @@ class CodeFiles:
     """Files of up to ``most_bytes`` in ``folder``: those least recently used are deleted.
 
     They are one tenant's who has most. ``secret`` is the key of the digests; without one, it is
-    made beside the files, readable by this user only. No error leaves this class: code that cannot
-    be read or written is compiled again. The first error is logged.
+    made beside the files, readable by this user only: then nobody else may write there. No error
+    leaves this class: code that cannot be read or written is compiled again. The first error is
+    logged.
     """
 
     def __init__(self, folder: Path, most_bytes: int, secret: str | None = None) -> None:
@@ -162,6 +165,10 @@ def _write(path: Path, whole: bytes) -> None:
 
 def _own_key(folder: Path) -> bytes:
     """The key in a folder, made by the first who needs it."""
+    found = folder.stat()
+    if found.st_uid not in (0, os.geteuid()) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        why = "other users can write there, and no GRADWIRE_CODE_CACHE_KEY tells their files apart"
+        raise PermissionError(errno.EPERM, why)
     path = folder / _KEY_FILE
     key = _read(path)
     if len(key) == _DIGEST_BYTES:

@@ -143,12 +143,15 @@ class ConnectionLimiter:
         self.check()
 
     def _cut_slowest(self) -> None:
-        """Cut the clients that read responses most slowly, while these hold too much."""
+        """Cut the clients that read responses most slowly, while several hold too much.
+
+        A single answer that is allowed can always be sent.
+        """
         unsent = sum(one.write_rate.unsent_bytes for one in self._connections)
         if unsent <= self.settings.max_leaving_bytes:
             return
         waiting = [one for one in self._connections if one.write_rate.unsent_bytes]
-        for one in sorted(waiting, key=_share_taken):
+        for one in sorted(waiting, key=_share_taken)[:-1]:
             one.cut()
             unsent -= one.write_rate.unsent_bytes
             if unsent <= self.settings.max_leaving_bytes:

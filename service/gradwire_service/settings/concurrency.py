@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Mapping
+from typing import Any
 
 from pydantic import BaseModel, Field, SecretStr
 
+from gradwire_service.settings.memory import available_bytes, stored_bytes
 from gradwire_service.settings.units import MEBIBYTE, Size
 
 #: Memory of the service itself, shared with its processes.
 _OWN_BYTES = 448 * MEBIBYTE
 #: The least memory of each process, where there are more than two.
 _EACH_BYTES = 128 * MEBIBYTE
-#: Memory where it is unknown.
-_USUAL_BYTES = 8192 * MEBIBYTE
-#: The memory limit of a container, in cgroup v2 and v1.
-_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def available_cores() -> int:
@@ -37,24 +34,13 @@ def default_processes() -> int:
     return max(min(2 * available_cores() + 1, room), 2)
 
 
-def default_process_bytes() -> int:
+def default_process_bytes(data: Mapping[str, Any]) -> int:
     """The memory that the service itself does not need, divided by the number of processes.
 
     There may be as many for jobs as there are cores, and one more for short ones.
     """
-    left = available_bytes() - _OWN_BYTES
+    left = available_bytes() - _OWN_BYTES - stored_bytes(data)
     return max(left // (default_processes() + available_cores() + 1), 64 * MEBIBYTE)
-
-
-def available_bytes() -> int:
-    """The memory that this process may use, in a container that of the container."""
-    if not hasattr(os, "sysconf"):
-        return _USUAL_BYTES
-    found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for path in _LIMITS:
-        with suppress(OSError, ValueError):  # "max": there is no limit
-            found = min(found, int(Path(path).read_text()))
-    return found
 
 
 class ConcurrencySettings(BaseModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from gradwire_service.settings.concurrency import available_cores
+from gradwire_service.settings.memory import StoreBytes
 from gradwire_service.settings.units import CENTURY_SECONDS, GIBIBYTE, MEBIBYTE, Size
 
 
@@ -45,7 +46,7 @@ class JobSettings(BaseModel):
     )
     max_jobs: int = Field(default=10_000, ge=0, description="Most stored jobs.")
     max_jobs_bytes: Size = Field(
-        default=4 * GIBIBYTE,
+        default_factory=StoreBytes(4 * GIBIBYTE, 32),
         ge=0,
         description="Most bytes of the requests, checkpoints and results of jobs.",
     )
@@ -56,5 +57,7 @@ class JobSettings(BaseModel):
         "have ended make room for others. Without keys, of an Authorization header.",
     )
     max_jobs_bytes_per_tenant: Size = Field(
-        default=512 * MEBIBYTE, ge=0, description="The same for the bytes of a tenant's jobs."
+        default_factory=StoreBytes(512 * MEBIBYTE, 64),
+        ge=0,
+        description="The same for the bytes of a tenant's jobs.",
     )

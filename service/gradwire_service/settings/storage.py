@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, Field
 
+from gradwire_service.settings.memory import StoreBytes
 from gradwire_service.settings.units import CENTURY_SECONDS, GIBIBYTE, MEBIBYTE, Size
 
 _FORMS = re.compile(r"memory:|sqlite:.+|rediss?://.+|unix://.+")
@@ -79,7 +80,9 @@ class StorageSettings(BaseModel):
     )
     max_tapes: int = Field(default=10_000, ge=0, description="Most stored tapes.")
     max_tapes_bytes: Size = Field(
-        default=256 * MEBIBYTE, ge=0, description="Most bytes of the requests that recorded tapes."
+        default_factory=StoreBytes(256 * MEBIBYTE, 64),
+        ge=0,
+        description="Most bytes of the requests that recorded tapes.",
     )
     max_tapes_per_tenant: int = Field(
         default=1000,
@@ -87,7 +90,9 @@ class StorageSettings(BaseModel):
         description="Most stored tapes of a tenant; without keys, of an Authorization header.",
     )
     max_tapes_bytes_per_tenant: Size = Field(
-        default=128 * MEBIBYTE, ge=0, description="The same for the tapes of a tenant."
+        default_factory=StoreBytes(128 * MEBIBYTE, 128),
+        ge=0,
+        description="The same for the tapes of a tenant.",
     )
     tape_values_bytes: Size = Field(
         default=256 * MEBIBYTE,
@@ -97,13 +102,17 @@ class StorageSettings(BaseModel):
     )
     max_programs: int = Field(default=10_000, ge=0, description="Most stored programs.")
     max_programs_bytes: Size = Field(
-        default=256 * MEBIBYTE, ge=0, description="Most bytes of the sources of programs."
+        default_factory=StoreBytes(256 * MEBIBYTE, 64),
+        ge=0,
+        description="Most bytes of the sources of programs.",
     )
     max_programs_per_tenant: int = Field(
         default=1000, ge=0, description="Most stored programs of a tenant, and most names."
     )
     max_programs_bytes_per_tenant: Size = Field(
-        default=64 * MEBIBYTE, ge=0, description="The same for the programs of a tenant."
+        default_factory=StoreBytes(64 * MEBIBYTE, 256),
+        ge=0,
+        description="The same for the programs of a tenant.",
     )
     tensor_ttl_seconds: float = Field(
         default=3600,
@@ -116,14 +125,18 @@ class StorageSettings(BaseModel):
         ge=0,
         description="Most stored tensors; above it, a tenant's new ones replace its own oldest.",
     )
-    max_tensors_bytes: Size = Field(default=GIBIBYTE, ge=0, description="Most bytes of tensors.")
+    max_tensors_bytes: Size = Field(
+        default_factory=StoreBytes(GIBIBYTE, 16), ge=0, description="Most bytes of tensors."
+    )
     max_tensors_per_tenant: int = Field(
         default=1000,
         ge=0,
         description="Most stored tensors of a tenant; the least recently used are evicted first.",
     )
     max_tensors_bytes_per_tenant: Size = Field(
-        default=512 * MEBIBYTE, ge=0, description="The same for the tensors of a tenant."
+        default_factory=StoreBytes(512 * MEBIBYTE, 32),
+        ge=0,
+        description="The same for the tensors of a tenant.",
     )
     local_cache_bytes: Size = Field(
         default=512 * MEBIBYTE,

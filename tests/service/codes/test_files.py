@@ -186,3 +186,19 @@ def test_a_folder_that_cannot_be_used_is_logged_once(tmp_path, caplog, prepare):
     assert len(caplog.records) == 1
     assert "cannot be kept" in caplog.text
     assert not files_of(tmp_path / "code")
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o775, 0o1777])
+def test_without_a_key_of_its_own_a_folder_is_this_users_alone(tmp_path, caplog, mode):
+    """Whoever may write there could put a key beside code that this service then executes."""
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code").chmod(mode)
+    for _ in range(2):
+        files = CodeFiles(tmp_path / "code", 1 << 20)
+        files.put("alice", b"one", CODE)
+        assert files.find("alice", b"one") is None
+    assert not [*(tmp_path / "code").iterdir()]
+    assert "other users can write there" in caplog.text
+    keyed = CodeFiles(tmp_path / "code", 1 << 20, "a key that only replicas have")
+    keyed.put("alice", b"one", CODE)
+    assert keyed.find("alice", b"one") == CODE

@@ -456,6 +456,16 @@ def test_unread_responses_are_limited_in_total(serving, monkeypatch):
     assert answer.endswith(LARGE)
 
 
+def test_an_answer_that_is_alone_may_be_larger_than_all_together(serving):
+    served = serving(max_leaving_bytes=1000)
+    connection = served.connect()
+    connection.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    assert connection.recv(1) == b"H"
+    for _ in range(3):
+        served.check()
+    assert everything(connection).endswith(LARGE)
+
+
 def test_disconnected_clients_leave_no_state(serving):
     served = serving()
     sent = [b"", b"GET /", NOTHING, SLOW * 3, ECHO, CHUNKED + b"5\r\nab", SLOW + b"nonsense"]
