@@ -30,7 +30,7 @@ def available_bytes() -> int:
 
 def is_in_memory(data: Mapping[str, Any]) -> bool:
     """True if settings read so far name a store in the memory of the service."""
-    return data.get("store", _IN_MEMORY) == _IN_MEMORY
+    return bool(data.get("store", _IN_MEMORY) == _IN_MEMORY)
 
 
 class StoreBytes:

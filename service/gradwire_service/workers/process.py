@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 from gradwire_service.codes import CodeCache
 from gradwire_service.problems import WorkerCrashed
+from gradwire_service.scheduling.bounds import overloaded
 from gradwire_service.scheduling.placement import Device
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
@@ -41,6 +42,8 @@ from gradwire_service.workers.remote_codes import share_codes
 logger = logging.getLogger("gradwire")
 
 _JOIN_SECONDS = 5
+#: The status of a process whose fork server has ended before it could report one.
+_UNKNOWN_STATUS = 255
 #: Starting a process reads the status of all that have ended. The fork server sends each status
 #: once: of two threads that read it at the same time, one would see the pipe's end, status 255.
 _STATUS_LOCK = threading.Lock()
@@ -211,6 +214,8 @@ class WorkerProcess:
                 f"the GPU was lost while it computed this request: {self.device_fault}",
                 hint="repeat it once; if it happens again, report it with the program",
             )
+        if status == _UNKNOWN_STATUS and not self._killed:
+            return overloaded("the process that starts workers was ended, and all of them with it", 1)
         if not self._killed:
             logger.warning("a worker process ended unexpectedly", extra={"exit_status": status})
         if status == -signal.SIGKILL and not self._killed:

@@ -23,9 +23,9 @@ def spent(pid):
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
 
 
-def state(pid):
-    """The state of a process: R running, S sleeping, T stopped."""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+def stat_of(pid):
+    """The state of a process, R running, S sleeping, T stopped, and the id of its parent."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
 
 
 async def until(reached):
@@ -40,5 +40,5 @@ async def computing():
     while True:
         await asyncio.sleep(0.02)
         for pid in children():
-            if spent(pid) - before.get(pid, 0) > 200_000_000 and state(pid) == "R":
+            if spent(pid) - before.get(pid, 0) > 200_000_000 and stat_of(pid)[0] == "R":
                 return pid

@@ -15,7 +15,7 @@ from gradwire_service.settings import Settings
 from gradwire_service.work.request import TASK_HEADERS
 from gradwire_service.workers import pool
 
-from tests.service.workers.processes import ENDLESS, children, computing, until, workers
+from tests.service.workers.processes import ENDLESS, children, computing, stat_of, until, workers
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are POSIX's")
 
@@ -292,3 +292,16 @@ def test_without_a_temporary_directory_the_error_says_what_to_do(monkeypatch, ca
     with pytest.raises(SystemExit, match="2"):
         main(["serve", "--processes", "1", "--watchdog-seconds", "0"])
     assert "GRADWIRE_PROCESSES=0" in capsys.readouterr().err
+
+
+async def test_requests_may_be_repeated_when_what_starts_workers_was_ended(served):
+    async with served(processes=1, cores=1) as client:
+        for _ in range(3):  # more crashes than quarantine a program
+            running = asyncio.create_task(client.post("/v1/evaluate", json=ENDLESS))
+            worker = await computing()
+            os.kill(int(stat_of(worker)[1]), signal.SIGKILL)
+            refusal = (await running).json()
+            assert (refusal["status"], refusal["code"]) == (503, "overloaded")
+            await until(lambda: workers(client) not in ([], [worker]))
+        answer = await client.post("/v1/gradient", json={"program": LOOP, "variables": {"x": 0.3}})
+        assert answer.status_code == 200
