@@ -23,6 +23,8 @@ from gradwire_service.wire.numbers import Array, Dtype
 
 #: Files of an array that are no chunks.
 _METADATA = frozenset({"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"})
+#: Listing and naming so many takes a second or two: 300 bytes of metadata can claim any number.
+_MOST_CHUNKS = 1_000_000
 #: Attributes by which others store numbers as something else, or leave some out.
 _PACKED = ("scale_factor", "add_offset")
 _HIDDEN = ("_FillValue", "missing_value")
@@ -89,6 +91,10 @@ def find_zarr(address: str, reference: ChunkedReference, pointer: str) -> ZarrFi
         rows, step = array.shape[0], max(array.chunks[0], 1)
         if not rows:
             raise ValueError("it has no rows")
+        count = math.prod(_counts(array))
+        if count > _MOST_CHUNKS:
+            detail = f"it has {count} chunks, and at most {_MOST_CHUNKS} are read"
+            raise invalid(detail, pointer, "store it in larger chunks, or shards of chunks")
         stored = number_dtype(array.dtype, pointer)
         dtype = target_dtype(stored, reference.dtype, pointer)
         hidden = _hidden(dict(array.attrs), stored)
@@ -130,9 +136,13 @@ def _listed(array: Any, address: str) -> set[str] | None:
 
 def _chunk_keys(array: Any) -> Iterator[str]:
     """The names of all stored pieces of an array: of shards where it has these, else of chunks."""
+    return map(array.metadata.encode_chunk_key, product(*map(range, _counts(array))))
+
+
+def _counts(array: Any) -> list[int]:
+    """How many of these there are along each axis."""
     sizes = array.shards or array.chunks
-    counts = [-(-length // max(size, 1)) for length, size in zip(array.shape, sizes, strict=True)]
-    return map(array.metadata.encode_chunk_key, product(*map(range, counts)))
+    return [-(-length // max(size, 1)) for length, size in zip(array.shape, sizes, strict=True)]
 
 
 def _lost_chunk(named: str, pointer: str | None) -> Exception:

@@ -206,3 +206,15 @@ def test_an_optimisation_does_not_begin(solve, data):
     values[12:16] = 0.0
     answer = solve("minimize", request)
     np.testing.assert_allclose(answer["solution"]["w"], values.mean(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(10**9,), (4, 10**9), (2000, 2000)], ids=str)
+@pytest.mark.parametrize("missing", [None, "fill"])
+@pytest.mark.parametrize("version", [2, 3])
+def test_metadata_that_claims_endless_chunks_is_refused(tmp_path, shape, missing, version):
+    path = tmp_path / "x.zarr"
+    ones = (1,) * len(shape)
+    zarr.create_array(str(path), shape=shape, chunks=ones, dtype="f8", zarr_format=version)
+    with pytest.raises(RequestError, match="chunks, and at most") as caught:
+        found(path, missing=missing)
+    assert caught.value.pointer == "/variables/X/zarr"
