@@ -134,12 +134,16 @@ def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Ite
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Spare the tests themselves from garbage collections: there are a million objects of them."""
+    """Spare the tests themselves from garbage collections: there are a million objects of them.
+
+    Libraries that tests load later have as many: collections are rarer than Python's.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000)
         gc.enable()
 
 
