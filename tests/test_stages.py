@@ -60,7 +60,7 @@ def test_a_stage_whose_tests_run_others_programs_builds_them(inputs):
     "module",
     [
         "tests/service/wire/test_leaves.py",
-        "tests/clients/tensorflow/test_absent.py",
+        "tests/clients/tensorflow/test_values.py",
         "tests/deploy/test_nginx.py",
     ],
 )
@@ -215,13 +215,13 @@ def test_a_stage_whose_program_is_missing_says_so(run):
 def test_what_has_passed_is_left_out(tmp_path):
     outcomes = tmp_path / "outcomes"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    command.append("tests/test_decisions.py")
+    command.append("tests/test_import_circles.py")
     subprocess.run([*command, "--effort=quick", f"--outcomes={outcomes}"], cwd=ROOT, check=True)
     done = {line.removeprefix("passed ") for line in outcomes.read_text().splitlines()}
     rest = [*command, "--collect-only", f"--without={outcomes}"]
     shown = subprocess.run(rest, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     left = {line for line in shown.splitlines() if "::" in line}
-    assert len(left) > len(done) > 3
+    assert len(left) > len(done) > 1
     assert not left & done
 
 
