@@ -1,4 +1,4 @@
-"""Runs all stages of tests, two more at once than there are cores: some wait for others.
+"""Runs all stages of tests: those that wait at once, beside them one more than there are cores.
 
 With ``--records FOLDER``, a stage that passes leaves a record there under the digest of all that it
 depends on: its command, the files that its tests import, start and read, the versions of Python, of
@@ -294,7 +294,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--records", type=Path, help="the folder of records; without it, run all")
     parser.add_argument("--quick-first", action="store_true", help="run make test first")
     parser.add_argument("--only", action="append", default=[], help="run this stage alone")
-    parser.add_argument("--at-once", type=int, default=(os.cpu_count() or 1) + 2)
+    parser.add_argument("--at-once", type=int, default=(os.cpu_count() or 1) + 1)
     parser.add_argument("--list", action="store_true", help="name the stages, and stop")
     parser.add_argument("--of", metavar="FILE", help="name those that depend on a file, and stop")
     options = parser.parse_args(arguments)
@@ -309,10 +309,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     began = time.monotonic()
     outcomes = []
-    with ThreadPoolExecutor(options.at_once) as pool, tempfile.TemporaryDirectory() as folder:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ThreadPoolExecutor(len(chosen)) as waiting,
+        ThreadPoolExecutor(options.at_once) as computing,
+    ):
         if options.quick_first:
             outcomes.append(runner.run_quick(chosen, Path(folder) / "outcomes"))
-        running = [pool.submit(runner.run, stage) for stage in chosen]
+        running = [
+            (waiting if stage.waits else computing).submit(runner.run, stage) for stage in chosen
+        ]
         outcomes += [future.result() for future in as_completed(running)]
     print("\n===== stages", *outcomes, sep="\n")
     return _conclude(outcomes, time.monotonic() - began)

@@ -20,7 +20,6 @@ from gradwire_service.app import create_app
 from gradwire_service.routes import guide
 
 from tests.browser.conftest import ARGUMENTS, CHROMIUM
-from tools.guide import ADOPTED
 
 pytest.importorskip("sphinx")
 
@@ -75,6 +74,8 @@ def pages(site) -> dict[Path, Page]:
 
 def test_the_image_has_the_guide():
     """All that the guide is made of is copied, and the wheel is built after it."""
+    from tools.guide import ADOPTED  # which needs Sphinx
+
     dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     guide, build = (
         dockerfile.partition(f"AS {name}\n")[2].partition("\nFROM ")[0]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from tests.effort import examples
 
+
 def check(program: Program) -> str:
     text = printed(program)
     assert text is not None
