@@ -211,20 +211,6 @@ def test_a_stage_whose_program_is_missing_says_so(run):
     assert outcome.skipped
 
 
-@pytest.mark.thorough
-def test_what_has_passed_is_left_out(tmp_path):
-    outcomes = tmp_path / "outcomes"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    command.append("tests/test_import_circles.py")
-    subprocess.run([*command, "--effort=quick", f"--outcomes={outcomes}"], cwd=ROOT, check=True)
-    done = {line.removeprefix("passed ") for line in outcomes.read_text().splitlines()}
-    rest = [*command, "--collect-only", f"--without={outcomes}"]
-    shown = subprocess.run(rest, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    left = {line for line in shown.splitlines() if "::" in line}
-    assert len(left) > len(done) > 1
-    assert not left & done
-
-
 def thorough(folder):
     return stage_of(folder, options=("--effort=thorough",))
 
@@ -237,6 +223,8 @@ def quick(run, checkout, tmp_path_factory):
     (checkout / "Makefile").write_text(f"test:\n\t@BARE=1 {sys.executable} -m pytest $(ARGS)\n")
     for name in ("conftest", "effort", "exploring", "missing", "processes"):
         shutil.copy(ROOT / f"tests/{name}.py", checkout / "tests")
+    with (checkout / "tests/good/test_good.py").open("a") as file:
+        file.write("import pytest\n@pytest.mark.thorough\ndef test_long(): pass\n")
     outcomes = tmp_path_factory.mktemp("quick") / "outcomes"
 
     def run_quick():
@@ -247,11 +235,12 @@ def quick(run, checkout, tmp_path_factory):
 
 
 @pytest.mark.thorough
-def test_make_test_takes_the_stages_without_a_record(run, quick):
-    assert quick()[1].passed == 2
-    assert run.runner().run(thorough("good")).passed == 1
+def test_make_test_takes_stages_without_a_record_and_these_what_it_left(run, quick):
     runner, outcome = quick()
-    assert (outcome.passed, outcome.failed) == (1, 0)
+    assert outcome.passed == 2
+    assert runner.run(thorough("good")).passed == 1
+    runner, outcome = quick()
+    assert outcome.passed == 1
     assert runner.run(thorough("asking")).passed == 0
     assert quick()[1].state == "skipped: passed before with the same inputs"
 
