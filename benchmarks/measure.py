@@ -18,6 +18,7 @@ def interleave(rounds: int, *measurements: Callable[[int], float]) -> list[Figur
     """
     figures: list[Figures] = [[] for _ in measurements]
     pairs = list(zip(figures, measurements, strict=True))
+    was_frozen = gc.get_freeze_count() > 0  # a part cannot be unfrozen
     gc.collect()
     gc.freeze()  # a million objects of libraries, which would take most of the time
     try:
@@ -26,7 +27,8 @@ def interleave(rounds: int, *measurements: Callable[[int], float]) -> list[Figur
                 gc.collect()
                 found.append(measurement(number))
     finally:
-        gc.unfreeze()
+        if not was_frozen:
+            gc.unfreeze()
     return figures
 
 

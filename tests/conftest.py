@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="numpy",
         help="what computes where tests of the engine name no backend: numpy, reference, native",
     )
-    parser.addoption("--passed", metavar="FILE", help="write there the names of tests that passed")
-    parser.addoption("--without", metavar="FILE", help="leave out the tests that are named there")
+    parser.addoption("--outcomes", metavar="FILE", help="write there how each test ended")
+    parser.addoption("--without", metavar="FILE", help="leave out the tests that passed there")
     parser.addoption("--gpu", action="store_true", help="run the tests that need a GPU, too")
 
 
@@ -100,11 +100,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _keep(config, items, [item for item in items if exploring.draws(item)])
     if (file := config.getoption("--without")) is not None:
         done = {*Path(file).read_text(encoding="utf-8").splitlines()}
-        _keep(config, items, [item for item in items if item.nodeid not in done])
+        _keep(config, items, [item for item in items if f"passed {item.nodeid}" not in done])
     if effort.effort == "quick":
-        short = [item for item in items if item.get_closest_marker("thorough") is None]
-        chosen = effort.quick_cases(item.nodeid for item in short)
-        _keep(config, items, [item for item in short if item.nodeid in chosen])
+        _keep(config, items, [item for item in items if not _is_thorough(item.iter_markers())])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Leave the cases of a quick run, before pytest makes an item of each."""
+    if effort.effort == "quick":
+        name = metafunc.definition.nodeid
+        calls = {f"{name}[{call.id}]": call for call in metafunc._calls}
+        short = [case for case, call in calls.items() if not _is_thorough(call.marks)]
+        chosen = effort.quick_cases(short)
+        # Without any, pytest would take the function without parameters.
+        metafunc._calls = [calls[case] for case in calls if case in chosen] or metafunc._calls[:1]
+
+
+def _is_thorough(marks: Iterable[pytest.Mark]) -> bool:
+    return any(mark.name == "thorough" for mark in marks)
 
 
 def _is_asked(item: pytest.Item) -> bool:
@@ -118,10 +132,19 @@ def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Ite
     items[:] = kept
 
 
-def pytest_collection_finish() -> None:
-    """Spare the tests themselves from garbage collections: there are a million objects of them."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spare the tests themselves from garbage collections: there are a million objects of them.
+
+    Libraries that tests load later have as many: collections are rarer than Python's.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(50_000)
+        gc.enable()
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -143,10 +166,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the tests that passed; end with a line for each thing that was missing."""
-    if (file := terminalreporter.config.getoption("--passed")) is not None:
-        passed = [report.nodeid for report in terminalreporter.stats.get("passed", ())]
-        Path(file).write_text("".join(f"{name}\n" for name in passed), encoding="utf-8")
+    """Write how tests ended; end with a line for each thing that was missing."""
+    if (file := terminalreporter.config.getoption("--outcomes")) is not None:
+        lines = [
+            f"{outcome} {report.nodeid}\n"
+            for outcome in ("passed", "skipped", "failed", "error")
+            for report in terminalreporter.stats.get(outcome, ())
+        ]
+        Path(file).write_text("".join(lines), encoding="utf-8")
     for line in missing.lines(terminalreporter.stats.get("skipped", ())):
         terminalreporter.write_line(line, yellow=True)
 

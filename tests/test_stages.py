@@ -1,6 +1,7 @@
 """The stages of all tests: nothing is left out, and nothing skipped that could end otherwise."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -59,7 +60,7 @@ def test_a_stage_whose_tests_run_others_programs_builds_them(inputs):
     "module",
     [
         "tests/service/wire/test_leaves.py",
-        "tests/clients/tensorflow/test_absent.py",
+        "tests/clients/tensorflow/test_values.py",
         "tests/deploy/test_nginx.py",
     ],
 )
@@ -133,19 +134,20 @@ class Runs:
         self.checkout, self.records, self.versions = checkout, records, "one==1"
 
     def __call__(self, folder, **fields):
-        return self._runner().run(stage_of(folder, **fields))
+        return self.runner().run(stage_of(folder, **fields))
 
     def files(self, folder):
-        return self._runner().files(stage_of(folder))
+        return self.runner().files(stage_of(folder))
 
-    def _runner(self):
+    def runner(self):
         return Runner(self.checkout, self.records, lambda _: self.versions)
 
 
 def stage_of(folder, **fields):
     """A stage of the checkout."""
     paths = (f"tests/{folder}",)
-    return Stage(folder, paths, options=(), builds=("-v",), venv=sys.prefix, **fields)
+    fields = {"options": ()} | fields
+    return Stage(folder, paths, builds=("-v",), venv=sys.prefix, **fields)
 
 
 @pytest.fixture
@@ -209,15 +211,46 @@ def test_a_stage_whose_program_is_missing_says_so(run):
     assert outcome.skipped
 
 
+def thorough(folder):
+    return stage_of(folder, options=("--effort=thorough",))
+
+
+@pytest.fixture
+def quick(run, checkout, tmp_path_factory):
+    """Run ``make test`` on three stages, of which the last has no tests that it takes."""
+    settings = 'pythonpath = ["engine", "."]\nnorecursedirs = ["skipped"]\n'
+    (checkout / "pyproject.toml").write_text(f"[tool.pytest]\n{settings}")
+    command = f"BARE=1 {sys.executable} -m pytest --effort=quick $(ARGS)"
+    (checkout / "Makefile").write_text(f"test:\n\t@{command}\n")
+    for name in ("conftest", "effort", "exploring", "missing", "processes"):
+        shutil.copy(ROOT / f"tests/{name}.py", checkout / "tests")
+    with (checkout / "tests/good/test_good.py").open("a") as file:
+        file.write("import pytest\n@pytest.mark.thorough\ndef test_long(): pass\n")
+    outcomes = tmp_path_factory.mktemp("quick") / "outcomes"
+
+    def run_quick():
+        runner = run.runner()
+        return runner, runner.run_quick([*map(thorough, ("good", "asking", "skipped"))], outcomes)
+
+    return run_quick
+
+
 @pytest.mark.thorough
-def test_what_has_passed_is_left_out(tmp_path):
-    passed = tmp_path / "passed"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    command.append("tests/test_decisions.py")
-    subprocess.run([*command, "--effort=quick", f"--passed={passed}"], cwd=ROOT, check=True)
-    done = {*passed.read_text().splitlines()}
-    rest = [*command, "--collect-only", f"--without={passed}"]
-    shown = subprocess.run(rest, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    left = {line for line in shown.splitlines() if "::" in line}
-    assert len(left) > len(done) > 3
-    assert not left & done
+def test_make_test_takes_stages_without_a_record_and_these_what_it_left(run, quick):
+    runner, outcome = quick()
+    assert outcome.passed == 2
+    assert runner.run(thorough("good")).passed == 1
+    runner, outcome = quick()
+    assert outcome.passed == 1
+    assert runner.run(thorough("asking")).passed == 0
+    assert quick()[1].state == "skipped: passed before with the same inputs"
+
+
+@pytest.mark.thorough
+def test_a_stage_with_a_failure_in_make_test_leaves_no_record(run, quick, checkout):
+    test = checkout / "tests/asking/test_asking.py"
+    test.write_text("import os\ndef test_it(): assert 'BARE' not in os.environ\n")
+    runner, outcome = quick()
+    assert (outcome.passed, outcome.failed) == (1, 1)
+    assert [runner.run(thorough(name)).state for name in ("asking", "good")] == ["passed"] * 2
+    assert len([*run.records.iterdir()]) == 1

@@ -156,6 +156,7 @@ class Inputs:
         folder = PurePosixPath(file).parent
         passed = {id(text) for text in _docstrings(nodes)}
         passed |= {id(path.left) for path in nodes if _is_longer(path)}
+        passed |= {id(path.right) for path in nodes if _is_path(path)}
         for node in nodes:
             if isinstance(node, ast.arg) and node.arg in self._fixtures and file != _FIXTURES:
                 yield _FIXTURES
@@ -242,18 +243,18 @@ def _docstrings(nodes: Iterable[ast.AST]) -> Iterator[ast.Constant]:
                 yield first.value
 
 
+def _is_path(node: ast.AST) -> TypeGuard[ast.BinOp]:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+
+
 def _is_longer(node: ast.AST) -> TypeGuard[ast.BinOp]:
     """True of a path whose first part is one by itself."""
-    return (
-        isinstance(node, ast.BinOp)
-        and isinstance(node.op, ast.Div)
-        and isinstance(node.left, ast.BinOp)
-    )
+    return _is_path(node) and isinstance(node.left, ast.BinOp)
 
 
 def _written(node: ast.expr) -> list[str]:
     """The texts at the end of a path: ``ROOT / "a" / "b"`` is a, b."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+    if _is_path(node):
         right = node.right
         if isinstance(right, ast.Constant) and isinstance(right.value, str):
             return [*_written(node.left), right.value.strip("/")]

@@ -1,9 +1,12 @@
-"""Runs all stages of tests, two more at once than there are cores: some wait for others.
+"""Runs all stages of tests: those that wait at once, beside them one more than there are cores.
 
 With ``--records FOLDER``, a stage that passes leaves a record there under the digest of all that it
 depends on: its command, the files that its tests import, start and read, the versions of Python, of
 packages and programs, and the kind of processor. A later run skips it, by name, while the digest is
 the same. A stage that skipped a test leaves no record.
+
+With ``--quick-first``, ``make test`` runs before, on the tests of those stages that have no record;
+what passes there is left out of the stages. A stage with a test that fails there leaves no record.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
@@ -49,7 +53,7 @@ _PATIENT = ("-o", "faulthandler_timeout=1800")
 class Outcome(NamedTuple):
     """What became of a stage."""
 
-    stage: Stage
+    name: str
     #: passed, failed, or why it did not run
     state: str
     seconds: float = 0.0
@@ -62,7 +66,7 @@ class Outcome(NamedTuple):
     def __str__(self) -> str:
         counts = f"{self.passed:6d} passed {self.skipped:4d} skipped {self.failed:4d} failed"
         took = f"{self.seconds:7.1f} s {self.cpu_seconds:7.1f} s of CPU"
-        return f"{self.stage.name:34s}{counts} {took}  {self.state}"
+        return f"{self.name:34s}{counts} {took}  {self.state}"
 
 
 class Runner:
@@ -73,12 +77,13 @@ class Runner:
         root: Path,
         records: Path | None,
         packages: Callable[[Stage], str],
-        without: Path | None = None,
     ) -> None:
         self._root = root
         self._records = records
-        self._without = without
         self._packages = packages
+        #: How the tests of ``make test`` ended, and the modules of those that failed.
+        self._outcomes: Path | None = None
+        self._failed: frozenset[str] = frozenset()
         self._inputs = Inputs(root)
         self._printing = threading.Lock()
         self._building = threading.Lock()
@@ -89,27 +94,82 @@ class Runner:
         """Run a stage, unless it has passed with equal inputs or cannot run here."""
         for program in stage.needs:
             if shutil.which(program) is None:
-                return Outcome(stage, f"skipped: {program} is not installed", skipped=1)
-        record = self._record(stage)
-        if record is not None and record.exists():
-            return Outcome(stage, "skipped: passed before with the same inputs")
+                return Outcome(stage.name, f"skipped: {program} is not installed", skipped=1)
+        if self._has_passed(stage):
+            return Outcome(stage.name, "skipped: passed before with the same inputs")
         if not self._build(stage):
-            return Outcome(stage, "failed: its environment cannot be built", failed=1)
+            return Outcome(stage.name, "failed: its environment cannot be built", failed=1)
         outcome, output = self._run(stage)
         with self._printing:
             print(f"\n===== {stage.name}\n{output}", flush=True)
-        if record is not None and outcome.state == "passed" and not outcome.skipped:
+        record = self._record(stage)
+        whole = outcome.state == "passed" and not outcome.skipped
+        if record is not None and whole and self._failed.isdisjoint(self._modules(stage)):
             record.parent.mkdir(parents=True, exist_ok=True)
             record.write_text(json.dumps({"stage": stage.name, "passed": outcome.passed}) + "\n")
         return outcome
 
+    def run_quick(self, stages: Sequence[Stage], outcomes: Path) -> Outcome:
+        """Run ``make test`` on the stages without a record; these then leave out what passes."""
+        own = [stage for stage in stages if not stage.repeats]
+        left = [stage for stage in own if not self._has_passed(stage)]
+        modules = self._quick_modules(left)
+        if not modules:
+            return Outcome("make test", "skipped: passed before with the same inputs")
+        outcomes.touch()
+        chosen = sorted(modules) if len(left) < len(own) else []
+
+        def command(results: Path) -> list[str]:
+            options = " ".join([f"--outcomes={outcomes}", *_junit(results), *chosen])
+            return ["make", "--no-print-directory", "test", f"ARGS={options}"]
+
+        outcome, output = self._started("make test", command)
+        print(output, flush=True)
+        self._outcomes = outcomes
+        ended = [line.split(" ", 1) for line in outcomes.read_text("utf-8").splitlines()]
+        failed = {name.partition("::")[0] for state, name in ended if state in ("failed", "error")}
+        # Without a test, a failure may be of any stage.
+        self._failed = frozenset((failed or modules) if outcome.failed else ())
+        return outcome
+
+    def _quick_modules(self, stages: Iterable[Stage]) -> set[str]:
+        """The modules of tests of these stages that pytest finds by itself."""
+        settings = tomllib.loads((self._root / "pyproject.toml").read_text("utf-8"))
+        left_out = settings["tool"]["pytest"].get("norecursedirs", ())
+        return {
+            module
+            for stage in stages
+            for module in self._modules(stage)
+            if not any(f"/{folder}/" in f"/{module}" for folder in left_out)
+        }
+
+    def _has_passed(self, stage: Stage) -> bool:
+        record = self._record(stage)
+        return record is not None and record.exists()
+
+    def _modules(self, stage: Stage) -> set[str]:
+        """The modules of a stage's tests."""
+        return {file for file in self._own(stage) if re.search(r"(?:^|/)test_\w*\.py$", file)}
+
+    def _own(self, stage: Stage) -> set[str]:
+        left = {file for path in stage.but for file in self._inputs.under(path)}
+        return {file for path in stage.paths for file in self._inputs.under(path)} - left
+
     def _run(self, stage: Stage) -> tuple[Outcome, str]:
         """Run the tests or the command of a stage; what it printed."""
+
+        def command(results: Path) -> Sequence[str]:
+            return stage.command or self._tests(stage, results)
+
+        return self._started(stage.name, command)
+
+    def _started(self, name: str, command: Callable[[Path], Sequence[str]]) -> tuple[Outcome, str]:
+        """Run a command that writes a report in JUnit's form; what it printed."""
         began = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             results = Path(folder) / "results.xml"
             with subprocess.Popen(
-                stage.command or self._tests(stage, results),
+                command(results),
                 cwd=self._root,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -127,25 +187,23 @@ class Runner:
         passed = max(counts["tests"] - counts["skipped"] - failed, 0)
         state = "passed" if ended_well else "failed"
         took = seconds, usage.ru_utime + usage.ru_stime
-        return Outcome(stage, state, *took, passed, counts["skipped"], failed), output
+        return Outcome(name, state, *took, passed, counts["skipped"], failed), output
 
     def _tests(self, stage: Stage, results: Path) -> list[str]:
         """The command of pytest."""
         command = [f"{stage.venv}/bin/pytest", "-p", "no:cacheprovider", *_PATIENT]
-        command += [f"--junit-xml={results}", "-o", "junit_family=xunit1"]
+        command += _junit(results)
         command += [*stage.options, *stage.paths, *(f"--ignore={path}" for path in stage.but)]
         command += ["-o", "norecursedirs=.*", "--durations=10", "--durations-min=5"]
-        if self._without is not None and not stage.repeats:
-            command.append(f"--without={self._without}")
+        if self._outcomes is not None and not stage.repeats:
+            command.append(f"--without={self._outcomes}")
         return command
 
     def files(self, stage: Stage) -> frozenset[str]:
         """The files that a stage depends on."""
-        left = {file for path in stage.but for file in self._inputs.under(path)}
-        tests = {file for path in stage.paths for file in self._inputs.under(path)}
         read = {file for folder in stage.reads for file in self._inputs.under(folder)}
         read |= {file for file in self._inputs.files if file.endswith(stage.endings)}
-        return self._inputs.of(tests - left) | read | {*SHARED}
+        return self._inputs.of(self._own(stage)) | read | {*SHARED}
 
     def _record(self, stage: Stage) -> Path | None:
         if self._records is None:
@@ -163,6 +221,10 @@ class Runner:
                 built = subprocess.run(command, cwd=self._root, check=False)
                 self._built[stage.builds] = built.returncode == 0
             return self._built[stage.builds]
+
+
+def _junit(results: Path) -> list[str]:
+    return [f"--junit-xml={results}", "-o", "junit_family=xunit1"]
 
 
 def _counted(results: Path) -> Mapping[str, int]:
@@ -230,16 +292,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the stages; 0 if none has failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=Path, help="the folder of records; without it, run all")
-    parser.add_argument("--without", type=Path, help="a file of tests that have passed already")
+    parser.add_argument("--quick-first", action="store_true", help="run make test first")
     parser.add_argument("--only", action="append", default=[], help="run this stage alone")
-    parser.add_argument("--at-once", type=int, default=(os.cpu_count() or 1) + 2)
+    parser.add_argument("--at-once", type=int, default=(os.cpu_count() or 1) + 1)
     parser.add_argument("--list", action="store_true", help="name the stages, and stop")
     parser.add_argument("--of", metavar="FILE", help="name those that depend on a file, and stop")
     options = parser.parse_args(arguments)
     chosen = [
         one for one in stages(dict(other_pythons())) if one.name in options.only or not options.only
     ]
-    runner = Runner(ROOT, options.records, chosen_packages, options.without)
+    runner = Runner(ROOT, options.records, chosen_packages)
     if options.list or options.of:
         for stage in chosen:
             if options.list or options.of in runner.files(stage):
@@ -247,9 +309,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     began = time.monotonic()
     outcomes = []
-    with ThreadPoolExecutor(options.at_once) as pool:
-        running = [pool.submit(runner.run, stage) for stage in chosen]
-        outcomes = [future.result() for future in as_completed(running)]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ThreadPoolExecutor(len(chosen)) as waiting,
+        ThreadPoolExecutor(options.at_once) as computing,
+    ):
+        if options.quick_first:
+            outcomes.append(runner.run_quick(chosen, Path(folder) / "outcomes"))
+        running = [
+            (waiting if stage.waits else computing).submit(runner.run, stage) for stage in chosen
+        ]
+        outcomes += [future.result() for future in as_completed(running)]
     print("\n===== stages", *outcomes, sep="\n")
     return _conclude(outcomes, time.monotonic() - began)
 

@@ -38,6 +38,8 @@ class Stage:
     python: str = ""
     #: Programs that it needs. Without one, the stage is skipped.
     needs: tuple[str, ...] = ()
+    #: Whether it waits for most of its time: for containers, replicas, a browser, downloads.
+    waits: bool = False
 
     @property
     def repeats(self) -> bool:
@@ -48,8 +50,7 @@ class Stage:
 def stages(pythons: Mapping[str, str]) -> list[Stage]:
     """All stages; ``pythons`` are other interpreters by version.
 
-    First come those that take longest: they wait for containers, replicas and a browser for half of
-    their time.
+    Of those that compute, the longest come first: none is left for the end.
     """
     tensorflow, others = "tests/clients/tensorflow", ("generators", "environment")
     apart = ("tests/clients/adapters", "tests/clients/display", tensorflow)
@@ -61,47 +62,28 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
     )
     wire = ("tests/service/routes", "tests/service/wire")
     return [
-        Stage("containers", ("tests/containers",), needs=("podman", "buildah", "mmdebstrap")),
-        Stage("fleets", ("tests/fleet",), but=(_TRAINING[0],)),
+        Stage(
+            "containers",
+            ("tests/containers",),
+            needs=("podman", "buildah", "mmdebstrap"),
+            waits=True,
+        ),
+        Stage("fleets", ("tests/fleet",), but=(_TRAINING[0],), waits=True),
         Stage(
             "page",
             ("tests/browser",),
             builds=("page-tools", *others),
             needs=("chromium", "node"),
+            waits=True,
         ),
-        _engine("operations", "ops"),
-        Stage("GPU on the CPU", _GPU),
-        _engine("machine code", "backends", but=_GPU),
-        _engine("recording", "record"),
-        _engine("kernels and passes", "kernels optimize dataflow sharding explain"),
+        Stage("recorder, command, optimisation", tracing),
+        Stage("service", ("tests/service",), but=wire),
+        Stage("adapters", ("tests/examples", *apart[:2])),
+        Stage("TensorFlow's names", (tensorflow, *_TRAINING)),
         _engine(
             "derivatives and solvers",
             "autodiff compile diagnose dialects frontends prelude solvers",
         ),
-        Stage("engine: queries", ("tests/engine/recorded", *_modules("tests/engine"))),
-        *_backends(),
-        *_pythons(pythons),
-        Stage("TensorFlow's names", (tensorflow, *_TRAINING)),
-        Stage("SDK", ("tests/clients",), but=(*apart, *tracing)),
-        Stage("recorder, command, optimisation", tracing),
-        Stage("adapters", ("tests/examples", *apart[:2])),
-        Stage("service", ("tests/service",), but=wire),
-        Stage("routes and wire", wire),
-        Stage("guide", ("tests/guide",), reads=("docs",), needs=("chromium",)),
-        Stage("generated clients", ("tests/generators",), builds=others),
-        Stage(
-            "documents",
-            ("tests/docs", *(path for path in _modules("tests") if path not in _GATE)),
-            endings=("",),
-        ),
-        Stage("checks of the sources", _GATE, endings=(".py", "Makefile", ".ci/run")),
-        Stage(
-            "distributions",
-            ("tests/deploy", "tests/cluster"),
-            reads=("engine", "service", "clients"),
-            builds=others,
-        ),
-        Stage("contract", ("tests/contract", "tests/semantics")),
         Stage("benchmarks", ("tests/benchmarks",), but=(_TRAINING[1],)),
         Stage(
             "types and style",
@@ -109,6 +91,31 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
             command=("make", "--no-print-directory", "check"),
             endings=(".py", ".pyi", ".gw", ".toml", "Makefile"),
         ),
+        Stage("generated clients", ("tests/generators",), builds=others),
+        _engine("operations", "ops"),
+        Stage("GPU on the CPU", _GPU),
+        *_pythons(pythons),
+        _engine("recording", "record"),
+        _engine("kernels and passes", "kernels optimize dataflow sharding explain"),
+        Stage("routes and wire", wire),
+        Stage("engine: queries", ("tests/engine/recorded", *_modules("tests/engine"))),
+        Stage("SDK", ("tests/clients",), but=(*apart, *tracing)),
+        Stage(
+            "documents",
+            ("tests/docs", *(path for path in _modules("tests") if path not in _GATE)),
+            endings=("",),
+        ),
+        Stage("guide", ("tests/guide",), reads=("docs",), needs=("chromium",)),
+        _engine("machine code", "backends", but=_GPU),
+        Stage("checks of the sources", _GATE, endings=(".py", "Makefile", ".ci/run")),
+        Stage(
+            "distributions",
+            ("tests/deploy", "tests/cluster"),
+            reads=("engine", "service", "clients"),
+            builds=others,
+        ),
+        *_backends(),
+        Stage("contract", ("tests/contract", "tests/semantics")),
         Stage(
             "fuzzing", ("fuzz",), command=("make", "--no-print-directory", "fuzz", "FUZZ_SECONDS=1")
         ),

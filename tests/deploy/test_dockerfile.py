@@ -2,7 +2,6 @@
 
 import json
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from gradwire_service.routes.guide import FOLDER
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +50,6 @@ def test_changes_of_code_install_no_dependencies(stages: dict[str, str]):
         copies = re.findall(r"^COPY (.*) \S+$", text, flags=re.MULTILINE)
         assert copies
         assert all(re.fullmatch(r"(deploy/image/\w+\.txt ?)+", sources) for sources in copies)
-
-
-def test_the_guide_is_built_with_the_service(repository: Path, stages: dict[str, str]):
-    """All that the guide is made of is copied, and the wheel is built after it."""
-    guide, build = stages["docs-dependencies AS guide"], stages["dependencies AS wheel"]
-    adopted = runpy.run_path(str(repository / "tools/guide.py"))["ADOPTED"]
-    elsewhere = [source for source in adopted.values() if not source.startswith("docs/")]
-    for source in [*elsewhere, "docs", "tools/guide.py"]:
-        assert re.search(rf"^COPY {source} ", guide, flags=re.MULTILINE), source
-    where = "service/gradwire_service/static/guide"
-    assert (repository / where).relative_to(repository) == FOLDER.relative_to(repository)
-    assert 0 < build.index(f"COPY --from=guide /guide {where}\n") < build.index("pip wheel")
 
 
 def pinned(repository: Path, name: str) -> dict[str, str]:

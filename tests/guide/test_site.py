@@ -72,6 +72,21 @@ def pages(site) -> dict[Path, Page]:
     return {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
 
 
+def test_the_image_has_the_guide():
+    """All that the guide is made of is copied, and the wheel is built after it."""
+    from tools.guide import ADOPTED  # which needs Sphinx
+
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    guide, build = (
+        dockerfile.partition(f"AS {name}\n")[2].partition("\nFROM ")[0]
+        for name in ("guide", "wheel")
+    )
+    elsewhere = [source for source in ADOPTED.values() if not source.startswith("docs/")]
+    for source in [*elsewhere, "docs", "tools/guide.py"]:
+        assert re.search(rf"^COPY {source} ", guide, flags=re.MULTILINE), source
+    assert 0 < build.index(f"COPY --from=guide /guide {WHERE}\n") < build.index("pip wheel")
+
+
 def test_every_page_of_docs_is_there(site, pages):
     written = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
     built = {path.relative_to(site) for path in pages}

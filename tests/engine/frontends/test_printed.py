@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
 from itertools import product
-from pathlib import Path
 
 import pytest
 from gradwire_engine.errors import EngineError
@@ -18,20 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.effort import examples
-from tests.engine.written import programs_of, texts_of
-
-ROOT = Path(__file__).parents[3]
-
-
-def programs_of_the_project() -> Mapping[str, Program]:
-    """All that is a program among the texts of tests, benchmarks, examples and documentation."""
-    folders = ("tests", "benchmarks", "examples")
-    texts = texts_of(file for folder in folders for file in (ROOT / folder).rglob("*.py"))
-    for file in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]:
-        page = file.read_text(encoding="utf-8")
-        texts.update(re.findall(r"```\w*\n(.*?)```", page, re.DOTALL))
-        texts.update(re.findall(r"`([^`\n]+)`", page))
-    return programs_of(texts)
 
 
 def check(program: Program) -> str:
@@ -41,16 +24,6 @@ def check(program: Program) -> str:
     assert again.id == program.id
     assert printed(again) == text
     return text
-
-
-@pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore::SyntaxWarning")  # prose that happens to be a program
-def test_all_programs_of_the_project():
-    programs = programs_of_the_project()
-    assert len(programs) > 5000
-    for program in programs.values():
-        if not any(node.value == ("in", ()) for node in program.body.nodes):
-            check(program)
 
 
 @pytest.mark.parametrize(

@@ -211,14 +211,6 @@ def test_what_the_start_warned_about_is_in_the_answer(run):
     assert all(notice.code for notice in found.warnings)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("method", ["SLSQP", "trust-constr"])
-def test_constraints_that_exclude_each_other_are_no_success(run, method):
-    constraints = [Constraint("sum(x)", None, 2, None), Constraint("sum(x)", None, None, 1)]
-    found = run("minimize", "sum(x*x)", {"x": [2, 3]}, method, constraints=constraints)
-    assert not found.success
-
-
 @pytest.mark.parametrize("method", ["BFGS", "SLSQP", "trust-exact", "dogleg"])
 def test_a_matrix_that_is_too_large_is_refused_before_it_is_made(method):
     engine = Engine(Limits(array_bytes=100_000))

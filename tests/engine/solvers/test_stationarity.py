@@ -134,7 +134,6 @@ def test_what_no_point_satisfies_is_no_success(run, method, value):
 @pytest.mark.parametrize(
     ("text", "start"),
     [
-        ("3*x", 1.0),
         ("-log(x)", 1.0),
         ("x**3", -1.0),
         ("x - 1e6", 0.5),
@@ -152,8 +151,7 @@ def test_without_a_minimum_there_is_no_success(run, method, text, start):
     found = run("minimize", text, {"x": start}, method, options={}, max_seconds=None)
     x = np.asarray(found.solution["x"])
     if "abs" in text or "maximum(0" in text:
-        least = {"abs(x) + 0.1*x": 0.0}.get(text, 0.0)
-        assert not found.success or abs(found.value - least) < 1e-6
+        assert not found.success or abs(found.value) < 1e-6
     elif text.startswith("1/(1"):
         assert not found.success or found.value < 1e-6
     elif text.startswith("x[0]**2"):

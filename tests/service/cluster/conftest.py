@@ -25,17 +25,18 @@ from gradwire_service.work.tasks import Tasks, execute
 LOGISTIC = "z = X @ w\nreturn sum(log(1 + exp(z)) - y * z) + 0.5 * sum(w * w)"
 
 
-@pytest.fixture(scope="module")
-def dask():
-    """A cluster and a client of it."""
+_PATIENT = {f"distributed.comm.timeouts.{name}": "1h" for name in ("connect", "tcp")}
+
+
+@pytest.fixture(scope="session")
+def local_cluster():
+    """A cluster for all modules: its workers take seconds of the processor to start."""
     pytest.importorskip("distributed", reason="Dask is not installed")
     import dask
-    from distributed import Client, LocalCluster
+    from distributed import LocalCluster
 
-    patient = {f"distributed.comm.timeouts.{name}": "1h" for name in ("connect", "tcp")}
     with (
-        pytest.MonkeyPatch.context() as patched,
-        dask.config.set({"distributed.scheduler.allowed-failures": 1, **patient}),
+        dask.config.set({"distributed.scheduler.allowed-failures": 1, **_PATIENT}),
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,
@@ -43,10 +44,25 @@ def dask():
             dashboard_address="127.0.0.1:0",
             memory_limit="1GiB",
         ) as local,
-        Client(local, set_as_default=False) as client,
+    ):
+        yield local
+
+
+@pytest.fixture(scope="module")
+def dask(local_cluster):
+    """The cluster, without what other modules published, and a client of it."""
+    import dask
+    from distributed import Client
+
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        dask.config.set(_PATIENT),
+        Client(local_cluster, set_as_default=False) as client,
     ):
         patched.setattr("gradwire_service.cluster.connection._CONNECT_SECONDS", 3600)
-        yield SimpleNamespace(address=local.scheduler_address, client=client, local=local)
+        yield SimpleNamespace(address=local_cluster.scheduler_address, client=client)
+        for name in client.list_datasets():
+            client.unpublish_dataset(name)
 
 
 @pytest.fixture(scope="module")
