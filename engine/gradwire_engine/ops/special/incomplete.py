@@ -2,18 +2,15 @@
 
 The derivatives in the parameters are not in SciPy. They are integrals of the differentiated
 densities; of the two sides of ``x``, that is taken on which the integrand keeps its sign, so that
-nothing cancels. Source of the rule: Takahasi and Mori, "Double exponential formulas for numerical
-integration" (1974); of the problem: Moore, "Algorithm AS 187" (1982), and Boik and Robison-Cox,
+nothing cancels. Source of the problem: Moore, "Algorithm AS 187" (1982), and Boik and Robison-Cox,
 "Derivatives of the incomplete beta function" (1998).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
@@ -22,20 +19,25 @@ from gradwire_engine.ops.pointwise.exponential import Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.densities import BetaDensity, GammaDensity
 from gradwire_engine.ops.special.gamma import polygamma_of, polygamma_rise
+from gradwire_engine.ops.special.quadrature import (
+    NEGLIGIBLE,
+    Slopes,
+    bell,
+    half_line,
+    mixed_powers,
+    pieces,
+    segment,
+)
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
-#: Step of the quadrature, its first and farthest node, the exponent beyond which a tail is nothing.
-_STEP, _FIRST, _FARTHEST, _NEGLIGIBLE = 1 / 10, -4.5, 80.0, 40.0
 #: Shares of large parameters, and their reciprocals, where densities are 0.
 _NOTHING = 1e-10
 #: Below this a number is not known well by its distance from 1.
 _BESIDE_0 = 1e-5
-#: Values of the integrand that are held at a time, if more than one node's.
-_BLOCK = 1 << 14
-#: The most terms of a fraction; elements that are summed at a time, to a term of so small a share.
-_MOST_TERMS, _PIECE, _LEAST = 82, 1 << 12, 1e-17
+#: The most terms of a fraction; the least share of a series' term.
+_MOST_TERMS, _LEAST = 82, 1e-17
 #: From here on a gamma density is nearly normal in ``ln t``; nodes for the rest of one.
 _NORMAL, _NODES = 2e2, 24
 
@@ -117,9 +119,9 @@ class GammaIncInA(SpecialBinary):
         x = xp.minimum(x, 1 / _NOTHING)
         start, ln_gamma = xp.log(x), xp.special.gammaln(a + 1)
         psi = falling_slopes(xp, self.n, a, 0.0)
-        reach = _NEGLIGIBLE
+        reach = NEGLIGIBLE
         for _ in range(8):
-            reach = _NEGLIGIBLE + a * xp.log1p(reach / x)
+            reach = NEGLIGIBLE + a * xp.log1p(reach / x)
 
         def integrand(y: Any) -> Any:
             ln_t = start + y
@@ -138,7 +140,7 @@ class GammaIncInA(SpecialBinary):
         excess = (0.5 + (1 / 12 - (1 / 120 - inverse / 252) * inverse) / a) / a
         psi = [-xp.special.polygamma(k, a) for k in range(1, self.n)]
         lower = edge <= -excess
-        fall = 2 * _NEGLIGIBLE / a
+        fall = 2 * NEGLIGIBLE / a
         length = fall / (steep + xp.sqrt(steep * steep + fall * (1 + apart)))
 
         def integrand(w: Any) -> Any:
@@ -259,13 +261,13 @@ class BetaIncInAB(Special):
             far = xp.log(-xp.expm1(near))
             density = xp.exp(p * near + (q - 1) * far - ln_beta)
             ln_t, ln_rest = xp.where(lower, near, far), xp.where(lower, far, near)
-            return density * _mixed_powers(self.m, self.n, _shifted(slopes, ln_t, ln_rest))
+            return density * mixed_powers(self.m, self.n, _shifted(slopes, ln_t, ln_rest))
 
         # The far power grows as the near one falls, at most by this exponent.
         rest = xp.maximum(1 - ends, 1e-300)
         gain = xp.maximum(q - 1, 0) * -xp.log(rest)
         fall = 2 * p + 2 + xp.abs(q - 1) * ends / rest
-        total = half_line(xp, integrand, 1 / fall, (1 + gain / _NEGLIGIBLE) / p)
+        total = half_line(xp, integrand, 1 / fall, (1 + gain / NEGLIGIBLE) / p)
         return xp.where(lower, total, -total)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -274,7 +276,7 @@ class BetaIncInAB(Special):
         density = BetaDensity()(a, b, x) * where_defined(z)
         if self.m + self.n:
             slopes = _beta_slopes(self.m, self.n, polygamma_of, a, b)
-            density = density * _mixed_powers(
+            density = density * mixed_powers(
                 self.m, self.n, _shifted(slopes, Log()(x), Log1p()(-x))
             )
         return (
@@ -338,18 +340,6 @@ def fraction_in_ab(
     return density, xp.where(inside, density / below * (turn - slope / below), 0)
 
 
-def pieces(xp: Any, chosen: Any, size: Any) -> Iterator[Any]:
-    """Places of the ``chosen`` elements, some at a time, those of like size together."""
-    (places,) = xp.nonzero(chosen)
-    if len(places) > _PIECE:
-        places = places[xp.argsort(size[places])]
-    for start in range(0, len(places), _PIECE):
-        yield places[start : start + _PIECE]
-
-
-Slopes = dict[tuple[int, int], Any]
-
-
 def _beta_slopes(m: int, n: int, polygamma: Callable[[int, Any], Any], a: Any, b: Any) -> Slopes:
     """Derivatives of ``-ln B(a, b)``, to ``m`` times in ``a`` and ``n`` times in ``b``."""
     slopes: Slopes = {}
@@ -366,58 +356,3 @@ def _shifted(slopes: Slopes, ln_t: Any, ln_rest: Any) -> Slopes:
     """The slopes of the density's logarithm: of first order, ``ln t`` and ``ln(1 - t)`` more."""
     more = {(1, 0): ln_t, (0, 1): ln_rest}
     return {key: slope + more[key] if key in more else slope for key, slope in slopes.items()}
-
-
-def bell(n: int, slopes: list[Any]) -> Any:
-    """``f⁽ⁿ⁾ / f`` from the derivatives of ``ln f``, the first at 0: Bell's polynomial."""
-    if n == 0:
-        return 1.0
-    return _mixed_powers(n, 0, {(k, 0): slope for k, slope in enumerate(slopes, 1)})
-
-
-def _mixed_powers(m: int, n: int, slopes: Slopes) -> Any:
-    """``∂ᵐ⁺ⁿf / f`` from the derivatives of ``ln f``, by Leibniz's rule on ``f' = f (ln f)'``."""
-    first = (1, 0) if m else (0, 1)
-    m, n = m - first[0], n - first[1]
-    total = None
-    for i in range(m + 1):
-        for j in range(n + 1):
-            term = slopes[i + first[0], j + first[1]]
-            if (i, j) != (m, n):
-                term = term * _mixed_powers(m - i, n - j, slopes)
-            weight = math.comb(m, i) * math.comb(n, j)
-            term = term * float(weight) if weight > 1 else term
-            total = term if total is None else total + term
-    return total
-
-
-def half_line(xp: Any, integrand: Callable[[Any], Any], scale: Any, reach: Any) -> Any:
-    """``∫ f(w) dw`` over positive ``w``, where ``f`` falls like ``exp(-w / reach)`` at last.
-
-    Trapezoidal in ``s``, ``w = scale exp(s - exp(-s))``: nodes are even over the orders of
-    magnitude from ``scale``, the least at which ``f`` varies, to ``reach``; powers of ``w`` at 0
-    do no harm. In blocks of nodes, so that memory stays that of the operands.
-    """
-    longest = float(xp.max(xp.log(_NEGLIGIBLE * reach / scale), initial=1.0))
-    count = math.ceil((min(longest, _FARTHEST) + 1 - _FIRST) / _STEP)
-    total = xp.zeros(xp.shape(scale))
-    block = max(1, _BLOCK // max(1, total.size))
-    for start in range(0, count, block):
-        s = _FIRST + _STEP * xp.arange(start, min(start + block, count))
-        s = s.reshape(-1, *[1] * total.ndim)
-        w = scale * xp.exp(s - xp.exp(-s))
-        values = integrand(w) * w * (1 + xp.exp(-s))
-        total = total + xp.sum(xp.where(xp.isfinite(values), values, 0), axis=0)
-    return total * _STEP
-
-
-def segment(xp: Any, integrand: Callable[[Any], Any], length: Any, count: int) -> Any:
-    """``∫ f(w) dw`` from 0 to ``length`` by Gauss's and Legendre's formula of ``count`` nodes."""
-    nodes, weights = (xp.asarray(v) for v in np.polynomial.legendre.leggauss(count))
-    total = xp.zeros(xp.shape(length))
-    block = max(1, _BLOCK // max(1, total.size))
-    for start in range(0, count, block):
-        some = slice(start, start + block)
-        part, weight = (v[some].reshape(-1, *[1] * total.ndim) for v in (nodes, weights))
-        total = total + xp.sum(integrand(length * (part + 1) * 0.5) * weight, axis=0)
-    return total * length * 0.5
