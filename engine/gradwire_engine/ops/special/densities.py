@@ -29,7 +29,7 @@ _LARGE = 16.0
 _STIRLING = 1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360
 #: Up to here, ``t - ln(1 + t)`` is a series, of so many terms.
 _NEAR, _TERMS = 0.3, 12
-#: Down to here, reciprocals are finite.
+#: Down to here, reciprocals are finite; smaller densities say nothing of their slopes.
 _TINY = 1e-300
 #: Between this and its reciprocal nothing overflows.
 _PLAIN = 1e-10
@@ -111,7 +111,7 @@ class GammaDensity(SpecialBinary):
         """``x_bar = z_bar z (a - 1 - x) / x``, ``a_bar = z_bar z (ln x - ψ(a))``."""
         a, x = operands
         zero, one = (x.builder.scalar(number, x.dtype) for number in (0, 1))
-        inside = x.exceeds(_TINY)
+        inside = LogicalAnd()(x.exceeds(_TINY), z.exceeds(_TINY))
         safe, end = Where()(inside, x, one), Where()(inside, zero, x)
         beside = GammaDensity()(a - 1, end) - GammaDensity()(a, end)
         in_x = Where()(inside, settled(x, z / safe * (a - 1 - safe)), beside)
@@ -154,6 +154,7 @@ class BetaDensity(Special):
         a, b, x = operands
         zero, half = (x.builder.scalar(number, x.dtype) for number in (0, 0.5))
         inside = LogicalAnd()(x.exceeds(_TINY), (1 - x).exceeds(0))
+        inside = LogicalAnd()(inside, z.exceeds(_TINY))
         safe, ends = Where()(inside, x, half), Where()(inside, zero, x)
         beside = BetaDensity()(a - 1, b, ends) - BetaDensity()(a, b - 1, ends)
         apart = (a - 1) * (1 - safe) - (b - 1) * safe

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: The shift of an argument to the right, and the last term of the asymptotic series there.
 _MOVED, _TERMS = 16, 20
+#: Down to here arguments are moved.
+_LEFTMOST = -256.0
 #: The highest order of polygamma of complex numbers: beyond, factors of its series overflow.
 _HIGHEST_COMPLEX = 100
 
@@ -147,12 +149,15 @@ def polygamma_rise(xp: Any, n: int, *operands: Any) -> Any:
     """``ψ⁽ⁿ⁾(x + h) - ψ⁽ⁿ⁾(x)``: both moved to where the asymptotic series are subtracted."""
     x, h = xp.broadcast_arrays(*[v.astype("float64") for v in operands])
     end = x + h
-    valid = (x > 0) & (end > 0) & (end + _MOVED < math.inf)
+    least = xp.minimum(x, end)
+    poles = (least <= 0) & ((x == xp.floor(x)) | (end == xp.floor(end)))
+    valid = (least > _LEFTMOST) & ~poles & (end + _MOVED < math.inf)
     safe, step = xp.where(valid, x, 1), xp.where(valid, h, 1)
     total = xp.zeros(xp.shape(x))
-    for k in range(_MOVED):
+    moved = _MOVED - math.floor(float(xp.min(xp.where(valid, least, 0), initial=0.0)))
+    for k in range(moved):
         total = total - _fall(xp, safe + k, step, n + 1) * math.factorial(n)
-    w = safe + _MOVED
+    w = safe + moved
     total = total - _fall(xp, w, step, n + 1) * (math.factorial(n) / 2)
     growth = xp.log1p(step / w)
     total = total - _fall(xp, w, step, n) * math.factorial(n - 1) if n else total + growth

@@ -9,7 +9,6 @@ nothing cancels. Source of the problem: Moore, "Algorithm AS 187" (1982), and Bo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.ops.base import Cotangents, register
@@ -18,7 +17,7 @@ from gradwire_engine.ops.pointwise.comparison import IsNan
 from gradwire_engine.ops.pointwise.exponential import Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.densities import BetaDensity, GammaDensity
-from gradwire_engine.ops.special.gamma import polygamma_of, polygamma_rise
+from gradwire_engine.ops.special.gamma import DigammaRise, polygamma_of, polygamma_rise
 from gradwire_engine.ops.special.quadrature import (
     NEGLIGIBLE,
     Slopes,
@@ -34,8 +33,10 @@ if TYPE_CHECKING:
 
 #: Shares of large parameters, and their reciprocals, where densities are 0.
 _NOTHING = 1e-10
-#: Below this a number is not known well by its distance from 1.
-_BESIDE_0 = 1e-5
+#: Down to here logarithms of numbers are nodes of an integral over their distance from 1.
+_NEXT_TO_0 = 1e-25
+#: Of smaller parameters, slopes in the other one cancel in the fraction.
+_SMALL = 1e-2
 #: The most terms of a fraction; the least share of a series' term.
 _MOST_TERMS, _LEAST = 82, 1e-17
 #: From here on a gamma density is nearly normal in ``ln t``; nodes for the rest of one.
@@ -213,7 +214,7 @@ class BetaIncInAB(Special):
     """Derivative of ``I_x(a, b)``, ``m`` times in ``a`` and ``n`` times in ``b``, not both 0.
 
     Relative error below 1e-9 for ``m + n = 1`` and parameters from 1e-2 to 1e3; NaN unless they
-    are positive, and for later ones where one is below 1e-6, or 1e-4 where ``x`` is nearly 0.
+    are positive.
     """
 
     m: int
@@ -223,14 +224,14 @@ class BetaIncInAB(Special):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """In double precision: a continued fraction if ``m + n`` is 1, else integrals."""
         a, b, x = xp.broadcast_arrays(*operands)
-        # Of later ones, the slopes of smaller parameters cancel.
-        least = xp.where(x < _BESIDE_0, 1e-4, 1e-6) if self.m + self.n > 1 else 0
-        valid = (a > least) & (a < math.inf) & (b > least) & (b < math.inf) & (x >= 0) & (x <= 1)
+        valid = (a > 0) & (a < math.inf) & (b > 0) & (b < math.inf) & (x >= 0) & (x <= 1)
         a, b, x = (xp.where(valid, v, 0.5).astype("float64").reshape(-1) for v in (a, b, x))
         found = xp.zeros(a.shape)
         left = x * (a + b + 2) < a + 1
-        terms = _terms_in_ab(xp, *(xp.where(left, *v) for v in ((a, b), (b, a), (x, 1 - x))))
-        simple = (terms < _MOST_TERMS) if self.m + self.n == 1 else a < 0
+        near, *others = (xp.where(left, *v) for v in ((a, b), (b, a), (x, 1 - x)))
+        terms = _terms_in_ab(xp, near, *others)
+        of_near = left if self.m else ~left
+        simple = (terms < _MOST_TERMS) & (self.m + self.n == 1) & (of_near | (near > _SMALL))
         for chosen, size, rule in (
             (simple & left, terms, self._fraction),
             (simple & ~left, terms, self._mirrored_fraction),
@@ -248,26 +249,61 @@ class BetaIncInAB(Special):
         return -fraction_in_ab(xp, b, a, 1 - x, x, in_a=self.m == 0)[1]
 
     def _integral(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
-        """The integral up to ``x`` below the mean, else that beyond it."""
-        slopes = _beta_slopes(self.m, self.n, xp.special.polygamma, a, b)
-        lower = xp.log(x) <= -slopes[1, 0] if self.m else xp.log1p(-x) >= -slopes[0, 1]
-        lower = lower | (x < _BESIDE_0)
-        # u = x exp(-w) below, where u = t, and above, where u = 1 - t.
-        p, q, ends = (xp.where(lower, one, other) for one, other in ((a, b), (b, a), (x, 1 - x)))
-        ln_end, ln_beta = xp.log(ends), xp.special.betaln(a, b)
+        """The integral up to ``x`` below the mean, else that beyond it.
+
+        By ``1 / B(a, b) = a Γ(a + b) / (Γ(a + 1) Γ(b))`` of the smaller parameter nothing cancels.
+        """
+        m, n, low = self.m, self.n, a < b
+        slopes = {
+            (i, j): xp.special.polygamma(i + j - 1, a + b)
+            if i and j
+            else polygamma_rise(xp, i + j - 1, p + moved, q - moved)
+            for i in range(m + 1)
+            for j in range(n + 1)
+            for p, q, moved in ((a, b, low) if i else (b, a, ~low),)
+            if i + j
+        }
+        least = xp.minimum(a, b)
+        pole = 1 / least
+        mean = slopes[1, 0] + xp.where(low, pole, 0) if m else slopes[0, 1] + xp.where(low, 0, pole)
+        lower = xp.log(x) <= -mean if m else xp.log1p(-x) >= -mean
+        ln_scale = xp.special.betaln(a, b) + xp.log(least)
+
+        def slope(ln_t: Any, ln_rest: Any) -> Any:
+            shifted = _shifted(slopes, ln_t, ln_rest)
+            total = mixed_powers(m, n, shifted) * least
+            if m:
+                total = total + xp.where(low, mixed_powers(m - 1, n, shifted) * m, 0)
+            if n:
+                total = total + xp.where(low, 0, mixed_powers(m, n - 1, shifted) * n)
+            return xp.exp(a * ln_t + b * ln_rest - ln_scale) * total
+
+        # u = start exp(-w) below, where u = t, and above, where u = 1 - t.
+        start = xp.where(lower, x, xp.maximum(x, _NEXT_TO_0))
+        ln_end = xp.where(lower, xp.log(start), xp.log1p(-start))
 
         def integrand(w: Any) -> Any:
             near = ln_end - w
             far = xp.log(-xp.expm1(near))
-            density = xp.exp(p * near + (q - 1) * far - ln_beta)
             ln_t, ln_rest = xp.where(lower, near, far), xp.where(lower, far, near)
-            return density * mixed_powers(self.m, self.n, _shifted(slopes, ln_t, ln_rest))
+            return slope(ln_t, ln_rest) * xp.exp(-far)
 
         # The far power grows as the near one falls, at most by this exponent.
-        rest = xp.maximum(1 - ends, 1e-300)
+        p, q, ends, rest = (
+            xp.where(lower, *v) for v in ((a, b), (b, a), (start, 1 - start), (1 - start, start))
+        )
+        rest = xp.maximum(rest, 1e-300)
         gain = xp.maximum(q - 1, 0) * -xp.log(rest)
         fall = 2 * p + 2 + xp.abs(q - 1) * ends / rest
         total = half_line(xp, integrand, 1 / fall, (1 + gain / NEGLIGIBLE) / p)
+        if (x < start).any():
+            ln_x = xp.log(xp.maximum(x, 5e-324))
+
+            def in_logarithm(y: Any) -> Any:
+                ln_rest = xp.log1p(-xp.exp(ln_x + y))
+                return slope(ln_x + y, ln_rest) * xp.exp(-ln_rest)
+
+            total = total + segment(xp, in_logarithm, xp.log(start) - ln_x, _NODES)
         return xp.where(lower, total, -total)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -275,7 +311,14 @@ class BetaIncInAB(Special):
         a, b, x = operands
         density = BetaDensity()(a, b, x) * where_defined(z)
         if self.m + self.n:
-            slopes = _beta_slopes(self.m, self.n, polygamma_of, a, b)
+            slopes = {
+                (i, j): polygamma_of(i + j - 1, a + b)
+                if i and j
+                else DigammaRise(i + j - 1)(*((a, b) if i else (b, a)))
+                for i in range(self.m + 1)
+                for j in range(self.n + 1)
+                if i + j
+            }
             density = density * mixed_powers(
                 self.m, self.n, _shifted(slopes, Log()(x), Log1p()(-x))
             )
@@ -334,22 +377,12 @@ def fraction_in_ab(
         psi_rise = polygamma_rise(xp, 0, b, a)
         if in_a:
             psi_rise = xp.special.digamma(a + b) - xp.special.digamma(a + 1)
-    turn = psi_rise + xp.log(x if in_a else rest)
-    density = xp.exp(a * xp.log(x) + b * xp.log(rest) - xp.special.betaln(a, b)) / a
+    # Of a number near 1 its distance has more digits.
+    log, log_rest = (xp.where(v < 0.5, xp.log(v), xp.log1p(-u)) for v, u in ((x, rest), (rest, x)))
+    turn = psi_rise + (log if in_a else log_rest)
+    density = xp.exp(a * log + b * log_rest - xp.special.betaln(a, b)) / a
     inside = (x > 0) & (rest > 0)
     return density, xp.where(inside, density / below * (turn - slope / below), 0)
-
-
-def _beta_slopes(m: int, n: int, polygamma: Callable[[int, Any], Any], a: Any, b: Any) -> Slopes:
-    """Derivatives of ``-ln B(a, b)``, to ``m`` times in ``a`` and ``n`` times in ``b``."""
-    slopes: Slopes = {}
-    for i in range(m + 1):
-        for j in range(n + 1):
-            if i + j:
-                both = polygamma(i + j - 1, a + b)
-                alone = None if i and j else polygamma(i + j - 1, a if i else b)
-                slopes[i, j] = both if alone is None else both - alone
-    return slopes
 
 
 def _shifted(slopes: Slopes, ln_t: Any, ln_rest: Any) -> Slopes:

@@ -33,13 +33,13 @@ def pieces(xp: Any, chosen: Any, size: Any) -> Iterator[Any]:
 
 def bell(n: int, slopes: list[Any]) -> Any:
     """``f⁽ⁿ⁾ / f`` from the derivatives of ``ln f``, the first at 0: Bell's polynomial."""
-    if n == 0:
-        return 1.0
     return mixed_powers(n, 0, {(k, 0): slope for k, slope in enumerate(slopes, 1)})
 
 
 def mixed_powers(m: int, n: int, slopes: Slopes) -> Any:
     """``∂ᵐ⁺ⁿf / f`` from the derivatives of ``ln f``, by Leibniz's rule on ``f' = f (ln f)'``."""
+    if m + n == 0:
+        return 1.0
     first = (1, 0) if m else (0, 1)
     m, n = m - first[0], n - first[1]
     total = None
