@@ -31,6 +31,8 @@ _SQUARED = 1e150
 _SMALL, _TERMS = 1e-2, 8
 #: The shift of an argument to the right, and the number of terms of an asymptotic series there.
 _MOVED, _ASYMPTOTIC = 8, 9
+#: Up to here later derivatives cancel.
+_LEAST = 5e-9
 #: Nodes of a quadrature from 0, or in a tail from this ``df`` on.
 _NODES, _STEEP = 24, 1e2
 #: Below this argument the density rises with every ``df``.
@@ -81,7 +83,8 @@ class Stdtrit(SpecialBinary):
 class StdtrInDf(Special):
     """Derivative number ``n > 0`` of ``P(T ≤ t)`` in the degrees of freedom, times ``exp(scale)``.
 
-    Relative error below 1e-9 for ``n = 1``; NaN unless ``df`` is positive.
+    Relative error below 1e-9 for ``n = 1``; NaN unless ``df`` is positive, and of later ones where
+    it is so small that they cancel.
     """
 
     n: int
@@ -90,7 +93,7 @@ class StdtrInDf(Special):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """In double precision: a fraction for ``n = 1`` and ``df`` not large, else integrals."""
         df, t, scale = xp.broadcast_arrays(*operands)
-        valid = (df > 0) & (t == t)
+        valid = (df > (0 if self.n == 1 else _LEAST)) & (t == t)
         size = xp.abs(t.astype("float64"))
         moves = valid & (size > 0) & (size < math.inf) & (df < math.inf)
         v, s = (xp.where(moves, x, 1).astype("float64").reshape(-1) for x in (df, size))

@@ -296,14 +296,16 @@ class BetaIncInAB(Special):
         gain = xp.maximum(q - 1, 0) * -xp.log(rest)
         fall = 2 * p + 2 + xp.abs(q - 1) * ends / rest
         total = half_line(xp, integrand, 1 / fall, (1 + gain / NEGLIGIBLE) / p)
-        if (x < start).any():
+        beside_0 = x < start
+        if beside_0.any():
             ln_x = xp.log(xp.maximum(x, 5e-324))
 
             def in_logarithm(y: Any) -> Any:
                 ln_rest = xp.log1p(-xp.exp(ln_x + y))
                 return slope(ln_x + y, ln_rest) * xp.exp(-ln_rest)
 
-            total = total + segment(xp, in_logarithm, xp.log(start) - ln_x, _NODES)
+            before = segment(xp, in_logarithm, xp.log(start) - ln_x, _NODES)
+            total = total + xp.where(beside_0, before, 0)
         return xp.where(lower, total, -total)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
