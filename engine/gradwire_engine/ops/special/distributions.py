@@ -245,5 +245,5 @@ def _fraction(xp: Any, v: Any, t: Any, *, outer: bool) -> Any:
     a, b = v / 2, xp.full_like(v, 0.5)
     psi_rise = -_rise(xp, a + 0.5) - 1 / (v + 1) if outer else _rise(xp, a) + 1 / v
     places = (a, b, x, rest) if outer else (b, a, rest, x)
-    density, in_a = fraction_in_ab(xp, *places, in_a=outer, psi_rise=psi_rise)
+    density, _, in_a = fraction_in_ab(xp, *places, in_a=outer, psi_rise=psi_rise)
     return (in_a if outer else -in_a) * -0.25 - density * (0.25 if outer else 0.25 / v)

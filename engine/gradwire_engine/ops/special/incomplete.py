@@ -37,6 +37,8 @@ _NOTHING = 1e-10
 _NEXT_TO_0 = 1e-25
 #: Of smaller parameters, slopes in the other one cancel in the fraction.
 _SMALL = 1e-2
+#: Smaller values are those of a fraction.
+_TAIL = 1e-200
 #: The most terms of a fraction; the least share of a series' term.
 _MOST_TERMS, _LEAST = 82, 1e-17
 #: From here on a gamma density is nearly normal in ``ln t``; nodes for the rest of one.
@@ -189,6 +191,16 @@ class _OfBeta(Special):
     flops_per_element = 100
     sign: ClassVar[int] = 1
 
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's routine, which has few digits where it nearly underflows: there by a fraction."""
+        z = xp.asarray(super().kernel(xp, *operands))
+        low = z < _TAIL
+        if z.dtype.itemsize == 8 and low.any():
+            a, b, x = (v[low] for v in xp.broadcast_arrays(*operands))
+            places = (a, b, x, 1 - x) if self.sign > 0 else (b, a, 1 - x, x)
+            z[low] = fraction_in_ab(xp, *places, in_a=True)[1]
+        return z[()]
+
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar xᵃ⁻¹ (1 - x)ᵇ⁻¹ / B(a, b)``; ``a_bar`` and ``b_bar`` by quadrature."""
         return BetaIncInAB(0, 0).vjp(z_bar if self.sign > 0 else -z_bar, z, *operands)
@@ -243,10 +255,10 @@ class BetaIncInAB(Special):
         return xp.where(valid, shaped, math.nan).astype(operands[0].dtype)
 
     def _fraction(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
-        return fraction_in_ab(xp, a, b, x, 1 - x, in_a=self.m == 1)[1]
+        return fraction_in_ab(xp, a, b, x, 1 - x, in_a=self.m == 1)[2]
 
     def _mirrored_fraction(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
-        return -fraction_in_ab(xp, b, a, 1 - x, x, in_a=self.m == 0)[1]
+        return -fraction_in_ab(xp, b, a, 1 - x, x, in_a=self.m == 0)[2]
 
     def _integral(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
         """The integral up to ``x`` below the mean, else that beyond it.
@@ -342,8 +354,8 @@ def _terms_in_ab(xp: Any, a: Any, b: Any, x: Any) -> Any:
 
 def fraction_in_ab(
     xp: Any, a: Any, b: Any, x: Any, rest: Any, *, in_a: bool, psi_rise: Any = None
-) -> tuple[Any, Any]:
-    """``xᵃ (1 - x)ᵇ / (a B(a, b))`` and a slope of ``I_x(a, b)``.
+) -> tuple[Any, Any, Any]:
+    """``xᵃ (1 - x)ᵇ / (a B(a, b))``, ``I_x(a, b)`` and a slope of it.
 
     For ``x < (a + 1) / (a + b + 2)``. That of the even part of its continued fraction.
     ``psi_rise`` is ``ψ(a + b)`` less ``ψ(b)``, or ``ψ(a + 1)`` if it is that in ``a``.
@@ -383,8 +395,8 @@ def fraction_in_ab(
     log, log_rest = (xp.where(v < 0.5, xp.log(v), xp.log1p(-u)) for v, u in ((x, rest), (rest, x)))
     turn = psi_rise + (log if in_a else log_rest)
     density = xp.exp(a * log + b * log_rest - xp.special.betaln(a, b)) / a
-    inside = (x > 0) & (rest > 0)
-    return density, xp.where(inside, density / below * (turn - slope / below), 0)
+    z = density / below
+    return density, z, xp.where((x > 0) & (rest > 0), z * (turn - slope / below), 0)
 
 
 def _shifted(slopes: Slopes, ln_t: Any, ln_rest: Any) -> Slopes:
