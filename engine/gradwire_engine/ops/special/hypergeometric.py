@@ -287,25 +287,3 @@ class Hyp2f1(Series):
     """Gauss's function: ``z = ₂F₁(a, b; c; x)``."""
 
     workspace = 1.0
-
-
-@register("hyperu", public=False)
-class HyperU(Special):
-    """Tricomi's function of constant parameters: ``z = U(a, b, x)``."""
-
-    flops_per_element = 100
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """SciPy's routine; NaN for parameters beyond a million."""
-        *parameters, x = operands
-        return xp.special.hyperu(*_bounded(xp, parameters), x)
-
-    def holds(self, result: Type) -> bool:
-        """Both parameters."""
-        return True
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar a U(a + 1, b + 1, x)``."""
-        *parameters, x = operands
-        a, b = (StopGradient()(p) for p in parameters)
-        return None, None, -(z_bar * (a * self(a + 1, b + 1, x)))
