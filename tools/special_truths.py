@@ -639,7 +639,8 @@ def agree(a: Any, b: Any) -> bool:
 def conditions(f: Truth, point: Sequence[float], places: Sequence[int], found: list[Any]) -> Any:
     """Binary logarithms of the condition of each, by a small change of each argument."""
     changes = [mpf(0)] * len(found)
-    with mp.workdps(60):
+    largest = max([abs(x) for x in point if not math.isinf(x)], default=1)
+    with mp.workdps(60 + max(0, int(mp.log10(largest or 1)))):
         exact = [FAR if math.isinf(x) else mpf(x) for x in point]
         for j, x in enumerate(exact):
             if j not in places or x == 0 or math.isinf(point[j]):

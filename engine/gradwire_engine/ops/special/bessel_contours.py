@@ -25,10 +25,12 @@ _NEGLIGIBLE = 45.0
 #: Up to here peaks of integrands of ``K_v`` overflow.
 _TINY = 1e-290
 #: The largest order and argument, summed, of series and of Schläfli's integrals; the least share
-#: of a term; the nodes of an integral over the half line.
-_LONGEST, _LEAST, _NODES = 200.0, 1e-17, 96
-#: Nodes of a ray from a saddle.
-_STEEP = 48
+#: of a term.
+_LONGEST, _LEAST = 200.0, 1e-17
+#: Up to here a slope in the order is in proportion to it, but for that of what is odd.
+_EVEN = 3e-5
+#: Nodes of a ray from a saddle and of a part of an interval, of which the last part is so long.
+_STEEP, _HALF, _STEEP_END = 48, 64, 12.0
 #: Terms of a series far out.
 _MANY = 40
 
@@ -63,17 +65,30 @@ def first_modified(xp: Any, n: int, v: Any, x: Any, *, scaled: bool) -> Any:
     def beyond(v: Any, x: Any) -> Any:
         return _grown(xp, _far(xp, n, v, x, -1), x, scaled=scaled)
 
-    def mirrored(v: Any, x: Any) -> Any:
-        found: Any = (-1) ** n * first_modified(xp, n, -v, x, scaled=scaled)
+    def turned(v: Any, x: Any) -> Any:
+        """That of ``2 sin(πv) K_v / π``."""
+        found: Any = 0
         for m in range(n + 1):
             wave = xp.sin(math.pi * v + (n - m) * math.pi / 2)
             weight = math.comb(n, m) * math.pi ** (n - m) * 2 / math.pi
             more = wave * second_modified(xp, m, v, x, 0)
-            found = found - weight * (more * xp.exp(-x if scaled else 0 * x))
+            found = found + weight * (more * xp.exp(-x if scaled else 0 * x))
         return found
 
-    is_far = (x > xp.maximum(v * v, FAR)) | _is_far(xp, v, x)
-    return by_place(xp, v, x, large, (is_far, beyond), (v < 0, mirrored), (x < _LONGEST, series))
+    def mirrored(v: Any, x: Any) -> Any:
+        found: Any = (-1) ** n * first_modified(xp, n, -v, x, scaled=scaled) - turned(v, x)
+        return found
+
+    def beside_0(v: Any, x: Any) -> Any:
+        """Of a function that is even, all but that of what is odd."""
+        even: Any = v * first_modified(xp, n + 1, 0 * v, x, scaled=scaled)
+        return even - turned(v, x) / 2
+
+    is_far = (x > xp.maximum(v * v, FAR)) | is_far_order(xp, v, x)
+    rules = (is_far, beyond), (v < 0, mirrored), (x < _LONGEST, series)
+    if n % 2:
+        rules = ((abs(v) < _EVEN) & (x > 1), beside_0), *rules
+    return by_place(xp, v, x, large, *rules)
 
 
 def _far(xp: Any, n: int, v: Any, x: Any, sign: int) -> Any:
@@ -81,12 +96,12 @@ def _far(xp: Any, n: int, v: Any, x: Any, sign: int) -> Any:
     return derivatives_in_order(n, v, x, sign, _MANY)[0] / xp.sqrt(x) * LEADING[sign]
 
 
-def _is_far(xp: Any, v: Any, x: Any) -> Any:
+def is_far_order(xp: Any, v: Any, x: Any) -> Any:
     """Where so many terms have all digits."""
     return x > xp.maximum(v * v / 8, _LONGEST)
 
 
-def _farhankel(xp: Any, n: int, v: Any, x: Any) -> Any:
+def far_hankel(xp: Any, n: int, v: Any, x: Any) -> Any:
     """Derivative of ``H_v`` far out: ``sqrt(2 / πx) exp(i (x - vπ/2 - π/4)) Σ a_k(v) (i / x)^k``.
 
     Source: DLMF 10.17.5.
@@ -138,7 +153,7 @@ def hankel(xp: Any, n: int, v: Any, x: Any, *, second: bool) -> Any:
         v,
         x,
         part(by_rays),
-        (_is_far(xp, v, x), part(_farhankel)),
+        (is_far_order(xp, v, x), part(far_hankel)),
         (u + x < _LONGEST, lambda v, x: _by_schlaefli(xp, n, v, x, second=second)),
     )
 
@@ -174,14 +189,17 @@ def _falling(xp: Any, n: int, u: Any, x: Any) -> list[Any]:
     peak = xp.arccosh(xp.maximum(rise / x, 1))
     width = _NEGLIGIBLE / rise + xp.sqrt(2 * _NEGLIGIBLE / (rise * xp.tanh(peak)))
     start = xp.where(peak > width, peak - width, 0)
-    half = (end - start) / 2
+    # Of small x the last factor falls at the end of a long interval.
+    cut = xp.where(end - start > 2 * _STEEP_END, end - _STEEP_END, (start + end) / 2)
     moments = [xp.zeros(x.shape) for _ in range(n + 1)]
-    for node, weight in zip(*_legendre(_NODES), strict=True):
-        t = start + half * (node + 1)
-        value = xp.exp(u * t - x * xp.sinh(t)) * (half * weight)
-        for m in range(n + 1):
-            moments[m] = moments[m] + value
-            value = value * t
+    for low, high in ((start, cut), (cut, end)):
+        half = (high - low) / 2
+        for node, weight in zip(*_legendre(_HALF), strict=True):
+            t = low + half * (node + 1)
+            value = xp.exp(u * t - x * xp.sinh(t)) * (half * weight)
+            for m in range(n + 1):
+                moments[m] = moments[m] + value
+                value = value * t
     return moments
 
 
@@ -264,9 +282,15 @@ def _by_trapezoids(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
     left = xp.minimum(left, slow)
     step = 0.2 / (1 + 0.3 * xp.sqrt(size))
     total = xp.zeros(x.shape)
-    lengths = xp.where(xp.isnan(x), 0, (left + right) / step)
+    # Of small orders both sides of 0 are added before they cancel.
+    folded = u < 1
+    start = xp.where(folded, 0, peak - left)
+    end = peak + right
+    lengths = xp.where(xp.isnan(x), 0, (end - start) / step)
     for k in range(math.ceil(float(xp.max(lengths, initial=0.0))) + 1):
-        t = peak - left + k * step
-        value = t**n * xp.exp(u * t - x * xp.cosh(t) + shift)
-        total = total + xp.where(t > peak + right, 0, value)
+        t = start + k * step
+        both = (xp.sinh if n % 2 else xp.cosh)(xp.where(folded, u * t, 0)) * (2.0 if k else 1.0)
+        value = t**n * xp.exp(xp.where(folded, 0, u * t) - x * xp.cosh(t) + shift)
+        value = value * xp.where(folded, both, 1)
+        total = total + xp.where(t > end, 0, value)
     return total * step * 0.5 * (xp.sign(v) if n % 2 else 1)
