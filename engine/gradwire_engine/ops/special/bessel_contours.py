@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.ops.special.incomplete import falling_slopes, next_slopes
-from gradwire_engine.ops.special.quadrature import bell, pieces, segment
+from gradwire_engine.ops.special.quadratures import bell, pieces, segment
 from gradwire_engine.ops.special.tails import FAR, derivatives_in_order
 
 #: Exponent beyond which a tail is nothing.
@@ -29,8 +29,8 @@ _TINY = 1e-290
 _LONGEST, _LEAST = 200.0, 1e-17
 #: Up to here a slope in the order is in proportion to it, but for that of what is odd.
 _EVEN = 3e-5
-#: Nodes of a ray from a saddle and of a part of an interval, of which the last part is so long.
-_STEEP, _HALF, _STEEP_END = 48, 64, 12.0
+#: Nodes of rays from saddles, and of a part of an interval, of which the last is so long.
+_STEEP, _STRAIGHT, _HALF, _STEEP_END = 48, 40, 64, 12.0
 #: Terms of a series far out.
 _MANY = 40
 
@@ -256,7 +256,7 @@ def _by_ray(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
         return (-t) ** n * xp.exp(x * xp.cosh(t) - v * t - shift)
 
     reach = 10 / xp.sqrt(xp.hypot(v, x))
-    return (segment(xp, integrand, reach, _STEEP) * direction).imag / math.pi
+    return (segment(xp, integrand, reach, _STRAIGHT) * direction).imag / math.pi
 
 
 def second_modified(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:

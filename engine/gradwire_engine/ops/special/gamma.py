@@ -19,8 +19,9 @@ from gradwire_engine.tape import FLOATING, ArrayType
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
-#: The shift of an argument to the right, and the last term of the asymptotic series there.
-_MOVED, _TERMS = 16, 20
+#: The shift of an argument to the right, and Bernoulli's numbers of the asymptotic series there.
+_MOVED, _MOVED_FARTHER = 10, 16
+_BERNOULLI = 1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798
 #: Down to here arguments are moved.
 _LEFTMOST = -256.0
 #: The highest order of polygamma of complex numbers: beyond, factors of its series overflow.
@@ -152,18 +153,29 @@ def polygamma_rise(xp: Any, n: int, *operands: Any) -> Any:
     least = xp.minimum(x, end)
     poles = (least <= 0) & ((x == xp.floor(x)) | (end == xp.floor(end)))
     valid = (least > _LEFTMOST) & ~poles & (end + _MOVED < math.inf)
-    safe, step = xp.where(valid, x, 1), xp.where(valid, h, 1)
+    safe, step = xp.where(valid, x, _MOVED), xp.where(valid, h, 1)
+    least = float(xp.min(xp.where(valid, least, _MOVED), initial=_MOVED))
+    moved = max(0, _MOVED - math.floor(least))
     total = xp.zeros(xp.shape(x))
-    moved = _MOVED - math.floor(float(xp.min(xp.where(valid, least, 0), initial=0.0)))
     for k in range(moved):
-        total = total - _fall(xp, safe + k, step, n + 1) * math.factorial(n)
+        total = total - _fall(xp, safe + k, step, n + 1)
     w = safe + moved
-    total = total - _fall(xp, w, step, n + 1) * (math.factorial(n) / 2)
-    growth = xp.log1p(step / w)
-    total = total - _fall(xp, w, step, n) * math.factorial(n - 1) if n else total + growth
-    for k, bernoulli in enumerate(xp.special.bernoulli(_TERMS)[2::2], 1):
+    total = total - _fall(xp, w, step, n + 1) / 2
+    total = total * math.factorial(n)
+    total = (
+        total - _fall(xp, w, step, n) * math.factorial(n - 1) if n else total + xp.log1p(step / w)
+    )
+    # Differences of powers, each from the one before, in which nothing cancels.
+    u, v = 1 / (w + step), 1 / w
+    fall = _fall(xp, w, step, 2)
+    squares, power, part = (u * u, v * v), v**n, _fall(xp, w, step, n) if n else 0
+    for k, bernoulli in enumerate(_BERNOULLI, 1):
+        part = part * squares[0] + power * fall
+        power = power * squares[1]
         weight = bernoulli * math.factorial(2 * k + n - 1) / math.factorial(2 * k)
-        total = total - xp.expm1(-(2 * k + n) * growth) / w ** (2 * k + n) * weight
+        total = total - part * weight
+    if valid.all():
+        return ((-1) ** n * total).astype(operands[0].dtype)
     plain = _polygamma(xp, n, end) - _polygamma(xp, n, x)
     plain = xp.where((x == math.inf) & (end == math.inf), 0, plain)
     return xp.where(valid, (-1) ** n * total, plain).astype(operands[0].dtype)
@@ -229,11 +241,11 @@ def _complex_polygamma(xp: Any, n: int, x: Any) -> Any:
     left = x.real < 0.5
     w = xp.where(left, 1 - x, x)
     total = xp.zeros(xp.shape(x), x.dtype)
-    for _ in range(_MOVED + n):
+    for _ in range(_MOVED_FARTHER + n):
         total = total + math.factorial(n) / w ** (n + 1)
         w = w + 1
     total = total + math.factorial(n - 1) / w**n + math.factorial(n) / (2 * w ** (n + 1))
-    for k, bernoulli in enumerate(xp.special.bernoulli(_TERMS)[2::2], 1):
+    for k, bernoulli in enumerate(_BERNOULLI, 1):
         weight = bernoulli * math.factorial(2 * k + n - 1) / math.factorial(2 * k)
         total = total + weight / w ** (2 * k + n)
     return xp.where(left, -total - math.pi * _cotangent_slope(xp, n, x), (-1) ** (n + 1) * total)

@@ -18,7 +18,7 @@ from gradwire_engine.ops.pointwise.exponential import Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.densities import BetaDensity, GammaDensity
 from gradwire_engine.ops.special.gamma import DigammaRise, polygamma_of, polygamma_rise
-from gradwire_engine.ops.special.quadrature import (
+from gradwire_engine.ops.special.quadratures import (
     NEGLIGIBLE,
     Slopes,
     bell,
@@ -365,17 +365,19 @@ def fraction_in_ab(
     count = math.ceil(float(xp.max(_terms_in_ab(xp, a, b, x))))
     lean, turn = a * rest - b * x + 1, rest if in_a else -x
     below, slope, above, above_slope = 1.0, 0.0, 0.0, 0.0
+    share_of_c, twice = 1 / (a + (2 * count + 1)), 2 - x
     for m in range(count, -1, -1):
-        c, inverse = a + abs(2 * m - 1), 1 / below
-        d = 1 / (a + (2 * m + 1))
+        inverse, d = 1 / below, share_of_c
+        share_of_c = 1 / (a + abs(2 * m - 1))
         # The last numerators without their factor a, as nothing cancels where it is small.
         lead, rise = (a + m, m + 1) if m else (1.0, -1)
-        tilt, part, weight, ratio = lean + m * (2 - x), above * inverse, lead * d, m * x / c
+        tilt, part, weight = lean + m * twice, above * inverse, lead * d
+        ratio = m * x * share_of_c
         fall = (b - m) * ratio
         part_slope = (above_slope - part * slope) * inverse
         below = m + fall + weight * tilt + part
         if in_a:
-            slope = (tilt * (rise * d) + lead * turn) * d - fall / c + part_slope
+            slope = (tilt * (rise * d) + lead * turn) * d - fall * share_of_c + part_slope
         else:
             slope = weight * turn + ratio + part_slope
         if m == 0:
@@ -384,7 +386,7 @@ def fraction_in_ab(
         share = n * (ratio * ratio * (1 / m))
         above = share * total * (b - m)
         if in_a:
-            above_slope = share * (b - m) * (1 - total * (2 / c - (1 / n if m > 1 else 0)))
+            above_slope = share * (b - m) * (1 - total * (2 * share_of_c - (1 / n if m > 1 else 0)))
         else:
             above_slope = share * (total + b - m)
     if psi_rise is None:
@@ -392,7 +394,9 @@ def fraction_in_ab(
         if in_a:
             psi_rise = xp.special.digamma(a + b) - xp.special.digamma(a + 1)
     # Of a number near 1 its distance has more digits.
-    log, log_rest = (xp.where(v < 0.5, xp.log(v), xp.log1p(-u)) for v, u in ((x, rest), (rest, x)))
+    small, less = xp.minimum(x, rest), x < rest
+    near, far = xp.log(small), xp.log1p(-small)
+    log, log_rest = xp.where(less, near, far), xp.where(less, far, near)
     turn = psi_rise + (log if in_a else log_rest)
     density = xp.exp(a * log + b * log_rest - xp.special.betaln(a, b)) / a
     z = density / below

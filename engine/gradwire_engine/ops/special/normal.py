@@ -9,7 +9,7 @@ from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary
 from gradwire_engine.ops.pointwise.exponential import Exp
 from gradwire_engine.ops.special.error_functions import Erf
-from gradwire_engine.ops.special.quadrature import segment
+from gradwire_engine.ops.special.quadratures import segment
 from gradwire_engine.ops.special.tails import bell, gaussian, settled
 
 if TYPE_CHECKING:

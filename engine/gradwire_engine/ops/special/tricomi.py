@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import Special
-from gradwire_engine.ops.special.quadrature import NEGLIGIBLE, pieces
+from gradwire_engine.ops.special.quadratures import NEGLIGIBLE, pieces
 from gradwire_engine.tape import Type
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ _STEP, _FIRST, _FARTHEST, NEGLIGIBLE = 1 / 10, -4.5, 80.0, 40.0
 #: Values of the integrand that are held at a time, if more than one node's.
 _BLOCK = 1 << 14
 #: Elements that are summed at a time.
-_PIECE = 1 << 12
+_PIECE = 1 << 13
 
 Slopes = dict[tuple[int, int], Any]
 
