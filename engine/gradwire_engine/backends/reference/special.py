@@ -248,9 +248,11 @@ def _ln_gamma_rise(x: Any, h: Any) -> Any:
     """``ln Γ(x + h) - ln Γ(x)`` for ``x`` of 16 or more, by Stirling's series."""
     end = x + h
     total = (x - 0.5) * np.log1p(h / x) - h + h * np.log(end)
+    near, far = 1 / end, 1 / x
+    squares = near * near, far * far
     for k, bernoulli in enumerate(_BERNOULLI, 1):
-        share = bernoulli / (2 * k * (2 * k - 1))
-        total = total + share * (end ** (1 - 2 * k) - x ** (1 - 2 * k))
+        total = total + bernoulli / (2 * k * (2 * k - 1)) * (near - far)
+        near, far = near * squares[0], far * squares[1]
     return total
 
 

@@ -27,8 +27,8 @@ _TINY = 1e-290
 #: The largest order and argument, summed, of series and of Schläfli's integrals; the least share
 #: of a term.
 _LONGEST, _LEAST = 200.0, 1e-17
-#: Up to here a slope in the order is in proportion to it, but for that of what is odd.
-_EVEN = 3e-5
+#: Up to here a slope in the order is in proportion to it, but for that of what is odd; of such x.
+_EVEN, _GROWN = 3e-5, 700.0
 #: Nodes of rays from saddles, and of a part of an interval, of which the last is so long.
 _STEEP, _STRAIGHT, _HALF, _STEEP_END = 48, 40, 64, 12.0
 #: Terms of a series far out.
@@ -87,7 +87,7 @@ def first_modified(xp: Any, n: int, v: Any, x: Any, *, scaled: bool) -> Any:
     is_far = (x > xp.maximum(v * v, FAR)) | is_far_order(xp, v, x)
     rules = (is_far, beyond), (v < 0, mirrored), (x < _LONGEST, series)
     if n % 2:
-        rules = ((abs(v) < _EVEN) & (x > 1), beside_0), *rules
+        rules = ((abs(v) < _EVEN) & (x > 1) & (x < _GROWN), beside_0), *rules
     return by_place(xp, v, x, large, *rules)
 
 

@@ -349,7 +349,7 @@ def _terms_in_ab(xp: Any, a: Any, b: Any, x: Any) -> Any:
     They grow as the square root of ``a``, and are few far below that bound: as measured.
     """
     near = x * (a + b + 2) / (a + 1)
-    return (12 + 2.2 * xp.sqrt(a)) * (0.3 + 0.7 * near**3)
+    return (12 + 2.2 * xp.sqrt(a)) * (0.3 + 0.7 * (near * near * near))
 
 
 def fraction_in_ab(

@@ -25,8 +25,8 @@ Slopes = dict[tuple[int, int], Any]
 def pieces(xp: Any, chosen: Any, size: Any) -> Iterator[Any]:
     """Places of the ``chosen`` elements, some at a time, those of like size together."""
     (places,) = xp.nonzero(chosen)
-    if len(places) > _PIECE:
-        places = places[xp.argsort(size[places])]
+    rank = xp.log1p(xp.abs(size[places])) * 32  # of few bits, which are sorted at once
+    places = places[xp.argsort(rank.astype("int16"), kind="stable")]
     for start in range(0, len(places), _PIECE):
         yield places[start : start + _PIECE]
 
