@@ -159,9 +159,9 @@ class J0(SpecialUnary):
 
     ufunc = "special.j0"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar J₁``."""
-        return (-(z_bar * J1()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -J₁``."""
+        return -J1()(x)
 
 
 @register("j1")
@@ -170,10 +170,9 @@ class J1(SpecialUnary):
 
     ufunc = "special.j1"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (J₀ - J₂) / 2``, finite also at 0."""
-        (x,) = operands
-        return (z_bar * ((J0()(x) - Jv()(*_at(2, x))) * 0.5),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = (J₀ - J₂) / 2``, finite also at 0."""
+        return (J0()(x) - Jv()(*_at(2, x))) * 0.5
 
 
 @register("y0")
@@ -185,9 +184,9 @@ class Y0(SpecialUnary):
 
     ufunc = "special.y0"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar Y₁``."""
-        return (-(z_bar * Y1()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -Y₁``."""
+        return -Y1()(x)
 
 
 @register("y1")
@@ -199,10 +198,9 @@ class Y1(SpecialUnary):
 
     ufunc = "special.y1"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (Y₀ - z / x)``."""
-        (x,) = operands
-        return (z_bar * (Y0()(x) - z / x),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = (Y₀ - z / x)``."""
+        return Y0()(x) - z / x
 
 
 @register("i0")
@@ -214,9 +212,9 @@ class I0(SpecialUnary):
 
     ufunc = "special.i0"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar I₁``."""
-        return (z_bar * I1()(operands[0]),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = I₁``."""
+        return I1()(x)
 
 
 @register("i1")
@@ -228,10 +226,9 @@ class I1(SpecialUnary):
 
     ufunc = "special.i1"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (I₀ + I₂) / 2``, finite also at 0."""
-        (x,) = operands
-        return (z_bar * ((I0()(x) + Iv()(*_at(2, x))) * 0.5),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = (I₀ + I₂) / 2``, finite also at 0."""
+        return (I0()(x) + Iv()(*_at(2, x))) * 0.5
 
 
 @register("i0e")
@@ -243,11 +240,10 @@ class I0e(SpecialUnary):
 
     ufunc = "special.i0e"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (exp(-|x|) I₁ - sign(x) z)``."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = (exp(-|x|) I₁ - sign(x) z)``."""
         near = I1e()(x) - Sign()(x) * z
-        return (z_bar * modified_bessel(*_at(0, x), z, near, -1),)
+        return modified_bessel(*_at(0, x), z, near, -1)
 
 
 @register("i1e")
@@ -259,11 +255,10 @@ class I1e(SpecialUnary):
 
     ufunc = "special.i1e"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (exp(-|x|) (I₀ + I₂) / 2 - sign(x) z)``, finite also at 0."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = (exp(-|x|) (I₀ + I₂) / 2 - sign(x) z)``, finite also at 0."""
         near = (I0e()(x) + Ive()(*_at(2, x))) * 0.5 - Sign()(x) * z
-        return (z_bar * modified_bessel(*_at(1, x), z, near, -1),)
+        return modified_bessel(*_at(1, x), z, near, -1)
 
 
 @register("k0")
@@ -275,9 +270,9 @@ class K0(SpecialUnary):
 
     ufunc = "special.k0"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar K₁``."""
-        return (-(z_bar * K1()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -K₁``."""
+        return -K1()(x)
 
 
 @register("k1")
@@ -289,7 +284,6 @@ class K1(SpecialUnary):
 
     ufunc = "special.k1"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar (K₀ + z / x)``."""
-        (x,) = operands
-        return (-(z_bar * (K0()(x) + z / x)),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -(K₀ + z / x)``."""
+        return -(K0()(x) + z / x)

@@ -24,9 +24,9 @@ class Entr(SpecialUnary):
 
     ufunc = "special.entr"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar (1 + ln x)``."""
-        return (-(z_bar * (Log()(operands[0]) + 1)),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -(1 + ln x)``."""
+        return -(Log()(x) + 1)
 
 
 @register("rel_entr")

@@ -37,9 +37,9 @@ class GammaLn(SpecialUnary):
 
     ufunc = "special.gammaln"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ψ(x)``."""
-        return (z_bar * Digamma()(operands[0]),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = ψ(x)``."""
+        return Digamma()(x)
 
 
 @register("loggamma")
@@ -71,9 +71,9 @@ class Gamma(SpecialUnary):
     ufunc = "special.gamma"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (z ψ(x))*``."""
-        return (z_bar * conj(z * Digamma()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = z ψ(x)``."""
+        return z * Digamma()(x)
 
 
 @register("rgamma")
@@ -86,13 +86,11 @@ class RGamma(SpecialUnary):
     ufunc = "special.rgamma"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar (z ψ(x))*``; for ``x < 1/2`` by ``z = sin(πx) Γ(1 - x) / π``."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -(z ψ(x))``; for ``x < 1/2`` by ``z = sin(πx) Γ(1 - x) / π``."""
         one = x.builder.scalar(1, x.dtype)
         growth = Digamma()(Where()(x.equals(math.inf), one, x))
-        slope = Where()(x.exceeds(0.5), -(z * growth), rgamma_slope(x))
-        return (z_bar * conj(slope),)
+        return Where()(x.exceeds(0.5), -(z * growth), rgamma_slope(x))
 
 
 def rgamma_slope(x: Var) -> Var:
@@ -121,9 +119,9 @@ class Digamma(SpecialUnary):
     ufunc = "special.digamma"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ψ'(x)*``."""
-        return (z_bar * conj(polygamma_of(1, operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = ψ'(x)``."""
+        return polygamma_of(1, x)
 
 
 @register("digamma_rise", public=False)
@@ -231,9 +229,9 @@ class Polygamma(Special):
             return _complex_polygamma(xp, self.n, x.astype("complex128")).astype(x.dtype)
         return _polygamma(xp, self.n, x)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ψ⁽ⁿ⁺¹⁾(x)*``."""
-        return (z_bar * conj(polygamma_of(self.n + 1, operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = ψ⁽ⁿ⁺¹⁾(x)``."""
+        return polygamma_of(self.n + 1, x)
 
 
 def _complex_polygamma(xp: Any, n: int, x: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Static, register
-from gradwire_engine.ops.elementwise import Special, SpecialUnary, conj
+from gradwire_engine.ops.elementwise import Special, SpecialUnary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute
 from gradwire_engine.ops.pointwise.comparison import LessEqual
 from gradwire_engine.ops.pointwise.exponential import Exp, Log
@@ -34,10 +34,9 @@ class Expi(SpecialUnary):
     ufunc = "special.expi"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (exp(x) / x)*``."""
-        (x,) = operands
-        return (z_bar * conj(Exp()(x) / x),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = exp(x) / x``."""
+        return Exp()(x) / x
 
 
 @register("exp1")
@@ -50,10 +49,9 @@ class Exp1(SpecialUnary):
     ufunc = "special.exp1"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar (exp(-x) / x)*``."""
-        (x,) = operands
-        return (-(z_bar * conj(Exp()(-x) / x)),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -(exp(-x) / x)``."""
+        return -(Exp()(-x) / x)
 
 
 @register("expn")
@@ -78,11 +76,10 @@ class Expn(Special):
         (x,) = operands
         return xp.asarray(xp.special.expn(self.n, x), dtype=x.dtype)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar Eₙ₋₁(x)``; ``E₀ = exp(-x) / x``."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -Eₙ₋₁(x)``; ``E₀ = exp(-x) / x``."""
         below = Expn(self.n - 1)(x) if self.n else z + z / x
-        return (-(z_bar * below),)
+        return -below
 
 
 @register("spence")
@@ -94,16 +91,15 @@ class Spence(SpecialUnary):
 
     ufunc = "special.spence"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ln x / (1 - x)``, near 1 by ``-₂F₁(1, 1; 2; 1 - x)``, which it is."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = ln x / (1 - x)``, near 1 by ``-₂F₁(1, 1; 2; 1 - x)``, which it is."""
         y = 1 - x
         near = LessEqual()(Absolute()(y), y.builder.scalar(0.5, y.dtype))
         safe = Where()(near, x.builder.scalar(0.5, x.dtype), x)
         one, two = (x.builder.scalar(value, x.dtype) for value in (1, 2))
         beside = -Hyp2f1()(one, one, two, zero_unless(near, y))
         far = settled(x, Log()(safe) / (1 - safe))
-        return (z_bar * Where()(near, beside, far),)
+        return Where()(near, beside, far)
 
 
 #: ``1/e`` in two parts; coefficients of Lambert's function in ``p = ± sqrt(2 (e x + 1))``, and
@@ -135,10 +131,9 @@ class FresnelS(OfPair):
     pair, which = "fresnel", 0
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (sin(π x² / 2))*``."""
-        (x,) = operands
-        return (z_bar * conj(Sin()(x * x * (math.pi / 2))),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = sin(π x² / 2)``."""
+        return Sin()(x * x * (math.pi / 2))
 
 
 @register("fresnel_c", public=False)
@@ -148,10 +143,9 @@ class FresnelC(OfPair):
     pair, which = "fresnel", 1
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (cos(π x² / 2))*``."""
-        (x,) = operands
-        return (z_bar * conj(Cos()(x * x * (math.pi / 2))),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = cos(π x² / 2)``."""
+        return Cos()(x * x * (math.pi / 2))
 
 
 @register("sine_integral", public=False)
@@ -259,7 +253,7 @@ class LambertW(Special):
                 z = _lower_branch(xp, z, x)
         return xp.asarray(z, dtype=x.dtype)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (exp(-z) / (1 + z))*``."""
-        root = Exp()(z * -0.5)  # whose square may overflow
-        return (z_bar * conj(root / (z + 1) * root),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = exp(-z) / (1 + z)``."""
+        root = Exp()(z * -0.5)
+        return root / (z + 1) * root

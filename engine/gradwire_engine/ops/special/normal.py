@@ -36,9 +36,9 @@ class Ndtr(SpecialUnary):
 
     ufunc = "special.ndtr"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar φ(x)``."""
-        return (z_bar * _density(operands[0]),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = φ(x)``."""
+        return _density(x)
 
 
 @register("ndtri")
@@ -47,9 +47,9 @@ class Ndtri(SpecialUnary):
 
     ufunc = "special.ndtri"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar / φ(z)``."""
-        return (z_bar * (Exp()(z * z * 0.5) * ROOT_2_PI),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = / φ(z)``."""
+        return Exp()(z * z * 0.5) * ROOT_2_PI
 
 
 @register("log_ndtr")
@@ -58,9 +58,9 @@ class LogNdtr(SpecialUnary):
 
     ufunc = "special.log_ndtr"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar φ(x) / Φ(x)``."""
-        return (z_bar * NormalHazard()(operands[0]),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = φ(x) / Φ(x)``."""
+        return NormalHazard()(x)
 
 
 @register("normal_hazard", public=False)
@@ -71,13 +71,12 @@ class NormalHazard(SpecialUnary):
         """``sqrt(2 / π) / erfcx(-x / sqrt 2)``, in which nothing cancels or underflows early."""
         return math.sqrt(2 / math.pi) / xp.special.erfcx(operands[0] * (-1 / ROOT_2))
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar z (x + z)``, far below 0 by the series of ``1 / z``."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -z (x + z)``, far below 0 by the series of ``1 / z``."""
         scaled = x * (-1 / ROOT_2)
         near = settled(x, z * (x + z) * -ROOT_2)
         slope = gaussian(scaled, z, near, -1, "right", -ROOT_2)
-        return (z_bar * (slope * (1 / ROOT_2)),)
+        return slope * (1 / ROOT_2)
 
 
 @register("owens_t")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
-from gradwire_engine.ops.base import Cotangents, Static, register
-from gradwire_engine.ops.elementwise import Special, conj
+from gradwire_engine.ops.base import Static, register
+from gradwire_engine.ops.elementwise import Special
 from gradwire_engine.ops.promotion import special_promoted
 
 if TYPE_CHECKING:
@@ -36,14 +36,13 @@ class Spherical(Special):
         (x,) = operands
         return xp.asarray(getattr(xp.special, self.name)(self.n, x), dtype=x.dtype)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+    def slope(self, z: Var, x: Var) -> Var:
         """``x_bar`` by the neighbouring orders."""
-        (x,) = operands
         below, above = self.signs
         slope = type(self)(self.n + 1)(x) * (above * (self.n + 1) / (2 * self.n + 1))
         if self.n:
             slope = slope + type(self)(self.n - 1)(x) * (below * self.n / (2 * self.n + 1))
-        return (z_bar * conj(slope),)
+        return slope
 
 
 @register("spherical_yn")
