@@ -32,9 +32,9 @@ class Exp(InexactUnary):
     ufunc = "exp"
     scalar = "math.exp({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar z*``."""
-        return (z_bar * conj(z),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = z``."""
+        return z
 
 
 @register("expm1")
@@ -44,9 +44,9 @@ class Expm1(InexactUnary):
     ufunc = "expm1"
     scalar = "math.expm1({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (e ** x)*``."""
-        return (z_bar * conj(Exp()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = e ** x``."""
+        return Exp()(x)
 
 
 @register("exp2")

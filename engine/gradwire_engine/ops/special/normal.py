@@ -48,7 +48,7 @@ class Ndtri(SpecialUnary):
     ufunc = "special.ndtri"
 
     def slope(self, z: Var, x: Var) -> Var:
-        """``∂z/∂x = / φ(z)``."""
+        """``∂z/∂x = 1 / φ(z)``."""
         return Exp()(z * z * 0.5) * ROOT_2_PI
 
 
