@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.axes import integer
+from gradwire_engine.ops.axes import whole_order
 from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.elementwise import Elementwise, InexactUnary, RealBinary, RealUnary, conj
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
@@ -367,10 +366,7 @@ class SphericalJn(Elementwise):
     @classmethod
     def record(cls, b: Builder, n: Static, z: Any) -> Any:
         """Record with a static order."""
-        order = integer(n, "n")
-        if order < 0:
-            raise BadArgument(f"{cls.name} needs an order of 0 or more, got {order}")
-        return cls(order)(b.inexact(z))
+        return cls(whole_order(n, cls.name))(b.inexact(z))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """SciPy's routine, in the operand's dtype; near 0, where it underflows, two terms."""

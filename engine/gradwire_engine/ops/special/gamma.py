@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.axes import integer
+from gradwire_engine.ops.axes import whole_order
 from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary, SpecialUnary, conj
 from gradwire_engine.ops.pointwise.selection import Round, Where
@@ -208,10 +208,7 @@ class Polygamma(Special):
     @classmethod
     def record(cls, b: Builder, n: Static, x: Any) -> Any:
         """Record with a static order."""
-        order = integer(n, "n")
-        if order < 0:
-            raise BadArgument(f"polygamma needs an order of 0 or more, got {order}")
-        return polygamma_of(order, *b.promote(x, rule=special_promoted))
+        return polygamma_of(whole_order(n, cls.name), *b.promote(x, rule=special_promoted))
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """The same type; of complex numbers the order is bounded."""

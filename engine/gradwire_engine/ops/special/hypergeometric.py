@@ -8,7 +8,6 @@ function with respect to the parameters" (2009).
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -46,7 +45,7 @@ _DIVIDING = 1e5
 Factor = tuple[Any, dict[int, Any]]
 
 
-class Series(Special, ABC):
+class Series(Special):
     """``z = Σ Π (aᵢ)ₙ / (b)ₙ xⁿ / n!``, operands all ``aᵢ``, ``b`` and ``x``.
 
     With complex ``x`` parameters are real still, and held constant.  NaN for parameters beyond a
@@ -83,9 +82,9 @@ class Series(Special, ABC):
             parameters = [xp.where(p.imag == 0, p.real, math.nan) for p in parameters]
         return getattr(xp.special, self.name)(*_bounded(xp, parameters), x)
 
-    @abstractmethod
     def doubtful(self, xp: Any, *operands: Any) -> Any:
-        """Where SciPy's routine for real numbers may lose digits."""
+        """Where SciPy's routine for real numbers may lose digits: by default nowhere."""
+        return operands[0] != operands[0]
 
     def holds(self, result: Type) -> bool:
         """Parameters beside complex ``x``."""
@@ -273,10 +272,6 @@ class Hyp0f1(Series):
     """Confluent limit function: ``z = ₀F₁(; b; x)``."""
 
     workspace = 1.2
-
-    def doubtful(self, xp: Any, *operands: Any) -> Any:
-        """Nowhere."""
-        return operands[0] != operands[0]
 
     def plain(self, xp: Any, *operands: Any) -> Any:
         """SciPy's routine, but for ``b = 1`` far out, where it divides by 0: ``I₀(2 √x)``."""

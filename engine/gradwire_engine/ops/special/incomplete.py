@@ -9,6 +9,7 @@ nothing cancels. Source of the problem: Moore, "Algorithm AS 187" (1982), and Bo
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.ops.base import Cotangents, register
@@ -266,15 +267,12 @@ class BetaIncInAB(Special):
         By ``1 / B(a, b) = a Γ(a + b) / (Γ(a + 1) Γ(b))`` of the smaller parameter nothing cancels.
         """
         m, n, low = self.m, self.n, a < b
-        slopes = {
-            (i, j): xp.special.polygamma(i + j - 1, a + b)
-            if i and j
-            else polygamma_rise(xp, i + j - 1, p + moved, q - moved)
-            for i in range(m + 1)
-            for j in range(n + 1)
-            for p, q, moved in ((a, b, low) if i else (b, a, ~low),)
-            if i + j
-        }
+
+        def rise(k: int, *, of_a: bool) -> Any:
+            p, q, moved = (a, b, low) if of_a else (b, a, ~low)
+            return polygamma_rise(xp, k, p + moved, q - moved)
+
+        slopes = _slopes(m, n, rise, lambda k: xp.special.polygamma(k, a + b))
         least = xp.minimum(a, b)
         pole = 1 / least
         mean = slopes[1, 0] + xp.where(low, pole, 0) if m else slopes[0, 1] + xp.where(low, 0, pole)
@@ -325,14 +323,11 @@ class BetaIncInAB(Special):
         a, b, x = operands
         density = BetaDensity()(a, b, x) * where_defined(z)
         if self.m + self.n:
-            slopes = {
-                (i, j): polygamma_of(i + j - 1, a + b)
-                if i and j
-                else DigammaRise(i + j - 1)(*((a, b) if i else (b, a)))
-                for i in range(self.m + 1)
-                for j in range(self.n + 1)
-                if i + j
-            }
+
+            def rise(k: int, *, of_a: bool) -> Var:
+                return DigammaRise(k)(*((a, b) if of_a else (b, a)))
+
+            slopes = _slopes(self.m, self.n, rise, lambda k: polygamma_of(k, a + b))
             density = density * mixed_powers(
                 self.m, self.n, _shifted(slopes, Log()(x), Log1p()(-x))
             )
@@ -401,6 +396,16 @@ def fraction_in_ab(
     density = xp.exp(a * log + b * log_rest - xp.special.betaln(a, b)) / a
     z = density / below
     return density, z, xp.where((x > 0) & (rest > 0), z * (turn - slope / below), 0)
+
+
+def _slopes(m: int, n: int, rise: Callable[..., Any], both: Callable[[int], Any]) -> Slopes:
+    """Derivatives of ``-ln B(a, b)``, to ``m`` times in ``a`` and ``n`` times in ``b``."""
+    return {
+        (i, j): both(i + j - 1) if i and j else rise(i + j - 1, of_a=i > 0)
+        for i in range(m + 1)
+        for j in range(n + 1)
+        if i + j
+    }
 
 
 def _shifted(slopes: Slopes, ln_t: Any, ln_rest: Any) -> Slopes:

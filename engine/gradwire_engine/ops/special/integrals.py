@@ -16,7 +16,7 @@ from gradwire_engine.ops.pointwise.selection import Where, zero_unless
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Cosh, Sin, Sinh, SphericalJn
 from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.special.hypergeometric import Hyp0f1, Hyp2f1
-from gradwire_engine.ops.special.spherical import SphericalYn
+from gradwire_engine.ops.special.spherical import OfWholeOrder, SphericalYn
 from gradwire_engine.ops.special.tails import settled
 from gradwire_engine.tape import FLOATING
 
@@ -55,26 +55,13 @@ class Exp1(SpecialUnary):
 
 
 @register("expn")
-class Expn(Special):
+class Expn(OfWholeOrder):
     """Exponential integral of static order: ``z = Eₙ(x) = ∫ exp(-x t) / tⁿ dt`` from 1 to inf.
 
     NaN where ``x < 0``.  Source: DLMF 8.19.2, 8.19.13.
     """
 
     n: int
-
-    @classmethod
-    def record(cls, b: Builder, n: Static, x: Any) -> Any:
-        """Record with a static order."""
-        order = integer(n, "n")
-        if order < 0:
-            raise BadArgument(f"expn needs an order of 0 or more, got {order}")
-        return cls(order)(*b.promote(x, rule=special_promoted))
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """SciPy's routine, in the operand's dtype."""
-        (x,) = operands
-        return xp.asarray(xp.special.expn(self.n, x), dtype=x.dtype)
 
     def slope(self, z: Var, x: Var) -> Var:
         """``∂z/∂x = -Eₙ₋₁(x)``; ``E₀ = exp(-x) / x``."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 #: Step of the quadrature, its first and farthest node, the exponent beyond which a tail is nothing.
-_STEP, _FIRST, _FARTHEST, NEGLIGIBLE = 1 / 10, -4.5, 80.0, 40.0
+_STEP, _FIRST, _FARTHEST, NEGLIGIBLE = 1 / 10, -4.5, 800.0, 40.0
 #: Values of the integrand that are held at a time, if more than one node's.
 _BLOCK = 1 << 14
 #: Elements that are summed at a time.
@@ -54,24 +54,27 @@ def mixed_powers(m: int, n: int, slopes: Slopes) -> Any:
     return total
 
 
-def half_line(xp: Any, integrand: Callable[[Any], Any], scale: Any, reach: Any) -> Any:
+def half_line(
+    xp: Any, integrand: Callable[[Any], Any], scale: Any, reach: Any, step: float = _STEP
+) -> Any:
     """``∫ f(w) dw`` over positive ``w``, where ``f`` falls like ``exp(-w / reach)`` at last.
 
     Trapezoidal in ``s``, ``w = scale exp(s - exp(-s))``: nodes are even over the orders of
     magnitude from ``scale``, the least at which ``f`` varies, to ``reach``; powers of ``w`` at 0
     do no harm. In blocks of nodes, so that memory stays that of the operands.
     """
+    step = min(step, _STEP)
     longest = float(xp.max(xp.log(NEGLIGIBLE * reach / scale), initial=1.0))
-    count = math.ceil((min(longest, _FARTHEST) + 1 - _FIRST) / _STEP)
+    count = math.ceil((min(longest, _FARTHEST) + 1 - _FIRST) / step)
     total = xp.zeros(xp.shape(scale))
     block = max(1, _BLOCK // max(1, total.size))
     for start in range(0, count, block):
-        s = _FIRST + _STEP * xp.arange(start, min(start + block, count))
+        s = _FIRST + step * xp.arange(start, min(start + block, count))
         s = s.reshape(-1, *[1] * total.ndim)
         w = scale * xp.exp(s - xp.exp(-s))
         values = integrand(w) * w * (1 + xp.exp(-s))
-        total = total + xp.sum(xp.where(xp.isfinite(values), values, 0), axis=0)
-    return total * _STEP
+        total = total + xp.sum(xp.where(xp.isnan(values), 0, values), axis=0)
+    return total * step
 
 
 def segment(xp: Any, integrand: Callable[[Any], Any], length: Any, count: int) -> Any:

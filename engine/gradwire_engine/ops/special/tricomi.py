@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import Special
-from gradwire_engine.ops.special.quadratures import NEGLIGIBLE, pieces
+from gradwire_engine.ops.special.quadratures import half_line, pieces
 from gradwire_engine.tape import Type
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 #: The largest parameter, how far below 0 the first may be, and up to where integrals overflow.
 _LARGEST, _LOWEST, _LEAST = 1e6, -200.0, 1e-301
-#: Halvings that find the ends of an integral.
-_HALVINGS = 14
+#: Steps of a quadrature, by the width of a peak.
+_PER_WIDTH = 0.6
 
 
 @register("hyperu", public=False)
@@ -74,39 +74,17 @@ def _integral(xp: Any, a: Any, b: Any, x: Any) -> Any:
     """``∫ tᵃ⁻¹ (1 + t)ᶜ exp(-x t) dt / Γ(a)``, ``c = b - a - 1``, for positive ``a``.
 
     That is ``τᵃ`` and the integral less ``exp(-t / τ)`` in place of its last factors, with a ``τ``
-    so small that the difference is positive: nothing cancels, be ``a`` small. Trapezoidal in
-    ``ln t``, in steps of the width of the peak, between where the integrand is negligible.
+    so small that the difference is positive: nothing cancels, be ``a`` small.
     """
-    c, rate = b - a - 1, x + xp.abs(b - a - 1) + 1
-    lean = a + c - x
-    root = xp.hypot(lean, 2 * xp.sqrt(a) * xp.sqrt(x))
-    peak = xp.where(lean > 0, (lean + root) / (2 * x), 2 * a / (root - lean))
-    curvature = xp.maximum(x * peak - c * peak / (1 + peak) ** 2, 0)
-    step = 1 / xp.sqrt(16 + 3 * curvature)
-    ln_gamma = xp.special.gammaln(a)
+    c = b - a - 1
+    size = xp.abs(c)
+    rate, ln_gamma = x + size + 1, xp.special.gammaln(a)
 
-    def logarithm(s: Any) -> Any:
-        t = xp.exp(s)
-        return a * s - x * t + c * xp.log1p(t)
-
-    top, most = xp.log(peak), logarithm(xp.log(peak))
-    ends = []
-    for limit in (
-        xp.minimum(top, -xp.log(rate)) - NEGLIGIBLE / (a + 1),
-        xp.maximum(top, xp.log((NEGLIGIBLE + xp.abs(c)) * 20 / x)),
-    ):
-        far, near = limit, top
-        for _ in range(_HALVINGS):
-            middle = (far + near) / 2
-            outside = logarithm(middle) < most - NEGLIGIBLE
-            far, near = xp.where(outside, middle, far), xp.where(outside, near, middle)
-        ends.append(far)
-    start, end = ends
-    total = xp.zeros(x.shape)
-    for k in range(math.ceil(float(xp.max((end - start) / step))) + 1):
-        s = start + k * step
-        t = xp.exp(s)
+    def integrand(t: Any) -> Any:
         log = c * xp.log1p(t) - x * t
-        density = -xp.expm1(-log - rate * t) * xp.exp(a * s + log - ln_gamma)
-        total = total + xp.where(s <= end, density, 0)
-    return total * step + xp.exp(-a * xp.log(rate))
+        return -xp.expm1(-log - rate * t) * xp.exp((a - 1) * xp.log(t) + log - ln_gamma)
+
+    # A peak has this width in ln t, at least, and is nothing beyond this argument.
+    width, reach = 1 / xp.sqrt(a + 2 * size + 1), (1 + (a + size) / 20) / x
+    total = half_line(xp, integrand, 1 / rate, reach, float(xp.min(width)) * _PER_WIDTH)
+    return total + xp.exp(-a * xp.log(rate))
