@@ -111,7 +111,7 @@ def _second_kind(routine: Routine, scale: float) -> Routine:
     return better
 
 
-def _far(v: Any, x: Any, sign: int) -> Any:
+def _far(v: Any, x: Any, sign: complex) -> Any:
     """``x^(-1/2) Σ a_k(v) (sign / x)^k``, NaN of orders that are not small beside ``x``."""
     square = 4 * v * v
     term = total = np.ones_like(x)
@@ -135,6 +135,9 @@ def _scaled_second(z: Any, v: Any, x: Any) -> Any:
 
 def _of_second(z: Any, v: Any, x: Any) -> Any:
     z = _second_kind(scipy.yv, -1 / math.pi)(z, v, x)
+    turn = np.exp(1j * x) * np.exp(-0.5j * math.pi * (np.fmod(v, 4) + 0.5))
+    far = (_far(v, x, 1j) * turn).imag * math.sqrt(2 / math.pi)
+    z = np.where((z == 0) & (x > 1), far, z)
     return np.where((x == math.inf) & np.isfinite(v), 0, z)
 
 

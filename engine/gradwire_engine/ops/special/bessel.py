@@ -9,7 +9,6 @@ from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary, conj
 from gradwire_engine.ops.pointwise.selection import Sign
-from gradwire_engine.ops.special.bessel_contours import far_hankel, is_far_order
 from gradwire_engine.ops.special.bessel_orders import (
     InOrder,
     IveInOrder,
@@ -80,18 +79,6 @@ class Yv(OfOrder):
     """
 
     in_order = YvInOrder
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """SciPy's routine; far out, where it gives 0, the asymptotic series."""
-        z = xp.asarray(super().kernel(xp, *operands))
-        if z.dtype.kind == "c":
-            return z[()]
-        v, x = xp.broadcast_arrays(*operands)
-        lost = (z == 0) & (x < math.inf)
-        if lost.any():
-            v, x = v[lost].astype("float64"), x[lost].astype("float64")
-            z[lost] = xp.where(is_far_order(xp, v, x), far_hankel(xp, 0, v, x).imag, math.nan)
-        return z[()]
 
 
 @register("iv")

@@ -84,7 +84,7 @@ def first_modified(xp: Any, n: int, v: Any, x: Any, *, scaled: bool) -> Any:
         even: Any = v * first_modified(xp, n + 1, 0 * v, x, scaled=scaled)
         return even - turned(v, x) / 2
 
-    is_far = (x > xp.maximum(v * v, FAR)) | is_far_order(xp, v, x)
+    is_far = (x > xp.maximum(v * v, FAR)) | _is_far(xp, v, x)
     rules = (is_far, beyond), (v < 0, mirrored), (x < _LONGEST, series)
     if n % 2:
         rules = ((abs(v) < _EVEN) & (x > 1) & (x < _GROWN), beside_0), *rules
@@ -96,12 +96,12 @@ def _far(xp: Any, n: int, v: Any, x: Any, sign: int) -> Any:
     return derivatives_in_order(n, v, x, sign, _MANY)[0] / xp.sqrt(x) * LEADING[sign]
 
 
-def is_far_order(xp: Any, v: Any, x: Any) -> Any:
+def _is_far(xp: Any, v: Any, x: Any) -> Any:
     """Where so many terms have all digits."""
     return x > xp.maximum(v * v / 8, _LONGEST)
 
 
-def far_hankel(xp: Any, n: int, v: Any, x: Any) -> Any:
+def _far_hankel(xp: Any, n: int, v: Any, x: Any) -> Any:
     """Derivative of ``H_v`` far out: ``sqrt(2 / πx) exp(i (x - vπ/2 - π/4)) Σ a_k(v) (i / x)^k``.
 
     Source: DLMF 10.17.5.
@@ -153,7 +153,7 @@ def hankel(xp: Any, n: int, v: Any, x: Any, *, second: bool) -> Any:
         v,
         x,
         part(by_rays),
-        (is_far_order(xp, v, x), part(far_hankel)),
+        (_is_far(xp, v, x), part(_far_hankel)),
         (u + x < _LONGEST, lambda v, x: _by_schlaefli(xp, n, v, x, second=second)),
     )
 

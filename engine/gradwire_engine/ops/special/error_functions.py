@@ -134,17 +134,16 @@ class Wofz(SpecialUnary):
         (x,) = b.promote(x, rule=special_promoted)
         return cls()(b.cast(x, complex_of(x.dtype)) if x.dtype.kind in FLOATING else x)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (2 i / sqrt(π) - 2 x z)*``, where it is small by its series."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 2 i / sqrt(π) - 2 x z``, where it is small by its series."""
         near = x * z * -2 + 1j * TWO_OVER_ROOT_PI
-        return (z_bar * _upwards(x, near, gaussian(x, z, near, 1, "up")),)
+        return _upwards(x, near, gaussian(x, z, near, 1, "up"))
 
 
 def _upwards(x: Var, near: Var, slope: Var) -> Var:
-    """The conjugate slope; of real ``x`` the real part has ``exp(-x²)``, which no series sees."""
+    """The slope; of real ``x`` the real part has ``exp(-x²)``, which no series sees."""
     of_real = Complex()(Real()(near), Imag()(slope))
-    return conj(Where()(Imag()(x).equals(0), of_real, slope))
+    return Where()(Imag()(x).equals(0), of_real, slope)
 
 
 @register("times_wofz", public=False)
@@ -157,11 +156,10 @@ class TimesWofz(SpecialUnary):
         """The product."""
         return operands[0] * xp.special.wofz(operands[0])
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (z / x - 2 x z + 2 i x / sqrt(π))*``, where it is small by its series."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = z / x - 2 x z + 2 i x / sqrt(π)``, where it is small by its series."""
         near = z / x + x * (z * -2 + 1j * TWO_OVER_ROOT_PI)
-        return (z_bar * _upwards(x, near, gaussian(x, z, near, 1, "up", power=0)),)
+        return _upwards(x, near, gaussian(x, z, near, 1, "up", power=0))
 
 
 @register("logit")

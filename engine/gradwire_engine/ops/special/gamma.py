@@ -10,7 +10,7 @@ import numpy as np
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import whole_order
 from gradwire_engine.ops.base import Cotangents, Static, register
-from gradwire_engine.ops.elementwise import Special, SpecialBinary, SpecialUnary, conj
+from gradwire_engine.ops.elementwise import Special, SpecialBinary, SpecialUnary
 from gradwire_engine.ops.pointwise.selection import Round, Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
 from gradwire_engine.ops.promotion import special_promoted
@@ -52,13 +52,12 @@ class LogGamma(SpecialUnary):
     ufunc = "special.loggamma"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ψ(x)*``, NaN for real ``x < 0``, as ``z``."""
-        (x,) = operands
-        slope = conj(Digamma()(x))
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = ψ(x)``, NaN for real ``x < 0``, as ``z``."""
+        slope = Digamma()(x)
         if x.dtype.kind in FLOATING:
-            slope = Where()(x.builder.scalar(0, x.dtype).exceeds(x), x * math.nan, slope)
-        return (z_bar * slope,)
+            return Where()(x.builder.scalar(0, x.dtype).exceeds(x), x * math.nan, slope)
+        return slope
 
 
 @register("gamma")

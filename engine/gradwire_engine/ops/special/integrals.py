@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
-from gradwire_engine.ops.base import Cotangents, Static, register
+from gradwire_engine.ops.base import Static, register
 from gradwire_engine.ops.elementwise import Special, SpecialUnary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute
 from gradwire_engine.ops.pointwise.comparison import LessEqual
@@ -141,9 +141,9 @@ class SineIntegral(OfPair):
 
     pair, which = "sici", 0
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar sin(x) / x = z_bar j₀(x)``."""
-        return (z_bar * SphericalJn(0)(operands[0]),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = sin(x) / x = j₀(x)``."""
+        return SphericalJn(0)(x)
 
 
 @register("cosine_integral", public=False)
@@ -152,9 +152,9 @@ class CosineIntegral(OfPair):
 
     pair, which = "sici", 1
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar cos(x) / x = -z_bar y₀(x)``."""
-        return (-(z_bar * SphericalYn(0)(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = cos(x) / x = -y₀(x)``."""
+        return -SphericalYn(0)(x)
 
 
 @register("hyperbolic_sine_integral", public=False)
@@ -163,15 +163,14 @@ class HyperbolicSineIntegral(OfPair):
 
     pair, which = "shichi", 0
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar sinh(x) / x``, near 0 by ``₀F₁(; 3/2; x² / 4)``, which it is."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = sinh(x) / x``, near 0 by ``₀F₁(; 3/2; x² / 4)``, which it is."""
         one = x.builder.scalar(1, x.dtype)
         near = LessEqual()(Absolute()(x), one)
         safe = Where()(near, one, x)
         square = zero_unless(near, x * x * 0.25)
         beside = Hyp0f1()(x.builder.scalar(1.5, x.dtype), square)
-        return (z_bar * Where()(near, beside, Sinh()(safe) / safe),)
+        return Where()(near, beside, Sinh()(safe) / safe)
 
 
 @register("hyperbolic_cosine_integral", public=False)
@@ -180,10 +179,9 @@ class HyperbolicCosineIntegral(OfPair):
 
     pair, which = "shichi", 1
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar cosh(x) / x``."""
-        (x,) = operands
-        return (z_bar * (Cosh()(x) / x),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = cosh(x) / x``."""
+        return Cosh()(x) / x
 
 
 def _lower_branch(xp: Any, z: Any, x: Any) -> Any:
