@@ -44,7 +44,7 @@ def _series(t: Any) -> Any:
     return r * (t - 2 * total)
 
 
-def _excess(xp: Any, t: Any, ratio: Any) -> Any:
+def excess(xp: Any, t: Any, ratio: Any) -> Any:
     """``t - ln(1 + t)``; ``ratio`` is ``1 + t``, which has more digits near 0."""
     near = abs(t) < _NEAR
     return xp.where(near, _series(xp.where(near, t, 0)), t - xp.log(ratio))
@@ -60,14 +60,14 @@ def _rest(x: Any) -> Any:
 
 def _fall(xp: Any, a: Any, x: Any) -> Any:
     """``ln(xᵃ exp(-x) / Γ(a)) - ln(a / 2π) / 2`` of large ``a``."""
-    return -_rest(a) - a * _excess(xp, (x - a) / a, x / a)
+    return -_rest(a) - a * excess(xp, (x - a) / a, x / a)
 
 
 def _fall_of_share(xp: Any, a: Any, b: Any, x: Any, y: Any) -> Any:
     """``ln(xᵃ yᵇ / B(a, b)) - ln(ab / (2π (a + b))) / 2`` of large parameters, ``x + y = 1``."""
     n, apart = a + b, b * x - a * y
-    excess = a * _excess(xp, apart / a, n * x / a) + b * _excess(xp, -apart / b, n * y / b)
-    return _rest(n) - _rest(a) - _rest(b) - excess
+    total = a * excess(xp, apart / a, n * x / a) + b * excess(xp, -apart / b, n * y / b)
+    return _rest(n) - _rest(a) - _rest(b) - total
 
 
 def _of_numbers(a: float, x: float) -> float:

@@ -17,7 +17,7 @@ from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.comparison import IsNan
 from gradwire_engine.ops.pointwise.exponential import Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.special.densities import BetaDensity, GammaDensity
+from gradwire_engine.ops.special.densities import BetaDensity, GammaDensity, excess
 from gradwire_engine.ops.special.gamma import DigammaRise, polygamma_of, polygamma_rise
 from gradwire_engine.ops.special.quadratures import (
     NEGLIGIBLE,
@@ -43,7 +43,7 @@ _TAIL = 1e-200
 #: The most terms of a fraction; the least share of a series' term.
 _MOST_TERMS, _LEAST = 82, 1e-17
 #: From here on a gamma density is nearly normal in ``ln t``; nodes for the rest of one.
-_NORMAL, _NODES = 2e2, 24
+LARGE, _NODES = 2e2, 24
 
 
 class _OfGamma(SpecialBinary):
@@ -83,9 +83,11 @@ class GammaIncInA(SpecialBinary):
     """Derivative number ``n > 0`` of ``P(a, x)`` in ``a``: ``z = ∂ⁿP/∂aⁿ``.
 
     Relative error below 1e-9 for ``n = 1`` and ``a`` from 1e-2 to 1e3; NaN unless ``a > 0``.
+    ``in_proportion`` that for constant ``x / a``, of ``a`` from 200 on, and 0 below.
     """
 
     n: int
+    in_proportion: bool = False
     flops_per_element = 10_000
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
@@ -94,10 +96,10 @@ class GammaIncInA(SpecialBinary):
         valid = (a > 0) & (a < math.inf) & (x >= 0)
         a, x = (xp.where(valid, v, 1).astype("float64").reshape(-1) for v in (a, x))
         found = xp.zeros(a.shape)
-        small, below = a < _NORMAL, x < a + 1
+        small, below = a < LARGE, x < a + 1
         for chosen, rule in (
-            (small & below, self._series),
-            (small & ~below, self._integral),
+            (small & below & (not self.in_proportion), self._series),
+            (small & ~below & (not self.in_proportion), self._integral),
             (~small, self._part_of_peak),
         ):
             for piece in pieces(xp, chosen, a):
@@ -141,16 +143,22 @@ class GammaIncInA(SpecialBinary):
         edge, steep = xp.log1p(apart), xp.abs(apart)
         inverse = 1 / (a * a)
         # ln a - ψ(a).  Source: DLMF 5.11.2
-        excess = (0.5 + (1 / 12 - (1 / 120 - inverse / 252) * inverse) / a) / a
-        psi = [-xp.special.polygamma(k, a) for k in range(1, self.n)]
-        lower = edge <= -excess
+        rise = (0.5 + (1 / 12 - (1 / 120 - inverse / 252) * inverse) / a) / a
+        psi = [
+            -xp.special.polygamma(k, a)
+            + self.in_proportion * math.factorial(k - 1) * (-1) ** (k - 1) / a**k
+            for k in range(1, self.n)
+        ]
+        lower = edge <= -rise
         fall = 2 * NEGLIGIBLE / a
         length = fall / (steep + xp.sqrt(steep * steep + fall * (1 + apart)))
 
         def integrand(w: Any) -> Any:
             y = edge + w
-            density = xp.exp((y - xp.expm1(y)) * a)
-            return density * bell(self.n, [y + excess, *psi])
+            t = xp.expm1(y)
+            fall = -excess(xp, t, t + 1)
+            slope = (fall if self.in_proportion else y) + rise
+            return xp.exp(fall * a) * bell(self.n, [slope, *psi])
 
         total = segment(xp, integrand, xp.where(lower, -length, length), _NODES)
         stirling = (1 / 12 - (1 / 360 - inverse / 1260) * inverse) / a
@@ -162,8 +170,16 @@ class GammaIncInA(SpecialBinary):
         density = GammaDensity()(a, x) * where_defined(z)
         if self.n:
             slopes = [-polygamma_of(k, a) for k in range(self.n)]
+            if self.in_proportion:
+                slopes = [
+                    slope + math.factorial(k - 1) * (-1) ** (k - 1) / a**k
+                    if k
+                    else slope - x / a + 1
+                    for k, slope in enumerate(slopes)
+                ]
             density = density * bell(self.n, [Log()(x) + slopes[0], *slopes[1:]])
-        return z_bar * GammaIncInA(self.n + 1)(a, x), z_bar * density
+        later = GammaIncInA(self.n + 1, self.in_proportion)(a, x)
+        return z_bar * (later - density * (x / a) if self.in_proportion else later), z_bar * density
 
 
 def where_defined(z: Var) -> Var:

@@ -12,7 +12,7 @@ from gradwire_engine.ops.pointwise.exponential import Exp, Log
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.beta import BetaLn
 from gradwire_engine.ops.special.gamma import GammaLn
-from gradwire_engine.ops.special.incomplete import BetaIncInAB, GammaIncInA
+from gradwire_engine.ops.special.incomplete import LARGE, BetaIncInAB, GammaIncInA
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -49,7 +49,12 @@ class _GammaInverse(SpecialBinary):
         """``y_bar = ± z_bar / P_x``, ``a_bar = -z_bar P_a / P_x``."""
         one, (a, y) = z.builder.scalar(1, z.dtype), operands
         tail = (y if self.sign > 0 else 1 - y), a, -GammaLn()(a + 1)
-        return _implicit(z_bar, z, GammaIncInA(0).vjp(one, z, a, z), tail, self.sign)
+        slopes = GammaIncInA(0).vjp(one, z, a, z)
+        a_bar, y_bar = _implicit(z_bar, z, slopes, tail, self.sign)
+        # Of large a nearly z / a, from which what is left in proportion to a has all digits.
+        apart = GammaIncInA(1, in_proportion=True)(a, z) / slopes[-1]
+        large = a.exceeds(LARGE)
+        return Where()(large, z_bar * (z / a - apart), a_bar), y_bar
 
 
 @register("gammaincinv")
