@@ -49,7 +49,7 @@ class Exprel(SpecialUnary):
 
 
 def _slope_of_exprel(x: Var) -> Var:
-    two, three = (x.builder.scalar(n, x.dtype) for n in (2, 3))
+    two, three = (x.constant(n) for n in (2, 3))
     return Hyp1f1()(two, three, x) * 0.5
 
 
@@ -178,8 +178,8 @@ class InverseBoxCox(SpecialBinary):
         """
         x, y = operands
         u = x * y
-        small = Less()(Absolute()(u), u.builder.scalar(0.5, u.dtype))
-        one, two, three = (x.builder.scalar(n, x.dtype) for n in (1, 2, 3))
+        small = Less()(Absolute()(u), u.constant(0.5))
+        one, two, three = (x.constant(n) for n in (1, 2, 3))
         power = InvBoxCox()(x, y) if self.less else z
         log = Log1p()(u)
         divisor = Where()(small, one, y)

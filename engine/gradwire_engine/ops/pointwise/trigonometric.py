@@ -88,7 +88,7 @@ def _of_slope(factor: int, exponent: int) -> FormulaRule:
 
     def rule(z_bar: Var, z: Var, x: Var) -> Cotangents:
         real = x.dtype.kind != "c"
-        product = (Where()(IsInf()(x), x.builder.scalar(0, x.dtype), x) if real else x) * z * factor
+        product = (Where()(IsInf()(x), x.constant(0), x) if real else x) * z * factor
         for _ in range(exponent - 1):
             product = product * z
         return (z_bar * conj(product),)
@@ -205,12 +205,12 @@ class Cosine(RealBinary):
 
 def _finite(r: Var, slope: Var) -> Var:
     """The slope, and 0, its limit, at infinite ``r``."""
-    return Where()(r.equals(math.inf), r.builder.scalar(0, r.dtype), slope)
+    return Where()(r.equals(math.inf), r.constant(0), slope)
 
 
 def _nonzero(r: Var) -> Var:
     """``r`` with 1 in place of 0, so that 0 / r is 0."""
-    return Where()(r.equals(0), r.builder.scalar(1, r.dtype), r)
+    return Where()(r.equals(0), r.constant(1), r)
 
 
 @register("sinh")

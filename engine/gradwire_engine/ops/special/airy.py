@@ -35,7 +35,7 @@ class Airy(SpecialUnary):
         partner = Airy(self.which + (1 if first else -1), self.scaled)(x)
         slope = partner if first else x * partner
         if self.scaled:
-            growth = Sqrt()(Maximum()(x, x.builder.scalar(0, x.dtype))) * z
+            growth = Sqrt()(Maximum()(x, x.constant(0))) * z
             slope = slope + growth if self.which < 2 else slope - growth
             slope = airy(x, z, slope, self.which)
         return slope

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def _at(v: float, x: Var) -> tuple[Var, Var]:
     """A constant order beside ``x``."""
-    return x.builder.scalar(v, x.dtype), x
+    return x.constant(v), x
 
 
 class OfOrder(SpecialBinary):

@@ -85,9 +85,8 @@ def first_modified(xp: Any, n: int, v: Any, x: Any, *, scaled: bool) -> Any:
         return even - turned(v, x) / 2
 
     is_far = (x > xp.maximum(v * v, FAR)) | _is_far(xp, v, x)
-    rules = (is_far, beyond), (v < 0, mirrored), (x < _LONGEST, series)
-    if n % 2:
-        rules = ((abs(v) < _EVEN) & (x > 1) & (x < _GROWN), beside_0), *rules
+    beside = (abs(v) < _EVEN) & (x > 1) & (x < _GROWN) & (n % 2 == 1)
+    rules = (beside, beside_0), (is_far, beyond), (v < 0, mirrored), (x < _LONGEST, series)
     return by_place(xp, v, x, large, *rules)
 
 

@@ -93,7 +93,7 @@ def slope(
         return modified_bessel(v, x, z, result, rule.scale)
     assert isinstance(op, InOrder)
     far = is_far(v, x)
-    safe = Where()(far, x, x.builder.scalar(FAR, x.dtype))
+    safe = Where()(far, x, x.constant(FAR))
     _, falls = derivatives_in_order(op.n, v, safe, rule.scale)
     return Where()(far, falls / (safe * Sqrt()(safe)) * LEADING[rule.scale], result)
 

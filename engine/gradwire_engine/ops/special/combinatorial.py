@@ -23,12 +23,12 @@ _LEFTMOST = -150.0
 
 def _is_pole(x: Var) -> Var:
     """Whether ``x`` is 0, -1, -2, …"""
-    return LogicalAnd()(LessEqual()(x, x.builder.scalar(0, x.dtype)), Floor()(x).equals(x))
+    return LogicalAnd()(LessEqual()(x, x.constant(0)), Floor()(x).equals(x))
 
 
 def _beside_pole(x: Var) -> Var:
     """Whether a pole is nearer to ``x < 1/2`` than 1/4, and gamma functions do not overflow."""
-    half = x.builder.scalar(0.5, x.dtype)
+    half = x.constant(0.5)
     near = Less()(Absolute()(x - Round()(x)), half * 0.5)
     inside = LogicalAnd()(x.exceeds(_LEFTMOST), Less()(x, half))
     return LogicalOr()(_is_pole(x), LogicalAnd()(inside, near))
@@ -40,7 +40,7 @@ def _rise(z: Var, x: Var, m: Var, factor: Var | None = None) -> Var:
     At poles of ``Γ(x)`` and beside them it is that of ``Γ(x + m) 1 / Γ(x)``; for whole ``m``, where
     ``Γ(x + m)`` may have one, too, that of the reflected quotient.
     """
-    half, end = x.builder.scalar(0.5, x.dtype), x + m
+    half, end = x.constant(0.5), x + m
     smooth = Gamma()(end) * rgamma_slope(x)
     smooth = (smooth if factor is None else smooth * factor) + z * Digamma()(end)
     reflected = LogicalAnd()(LogicalAnd()(Less()(x, half), Less()(end, half)), Floor()(m).equals(m))

@@ -110,7 +110,7 @@ class GammaDensity(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar z (a - 1 - x) / x``, ``a_bar = z_bar z (ln x - ψ(a))``."""
         a, x = operands
-        zero, one = (x.builder.scalar(number, x.dtype) for number in (0, 1))
+        zero, one = (x.constant(number) for number in (0, 1))
         inside = LogicalAnd()(x.exceeds(_TINY), z.exceeds(_TINY))
         safe, end = Where()(inside, x, one), Where()(inside, zero, x)
         beside = GammaDensity()(a - 1, end) - GammaDensity()(a, end)
@@ -152,7 +152,7 @@ class BetaDensity(Special):
         At 0 and 1 as a difference of densities of other parameters.
         """
         a, b, x = operands
-        zero, half = (x.builder.scalar(number, x.dtype) for number in (0, 0.5))
+        zero, half = (x.constant(number) for number in (0, 0.5))
         inside = LogicalAnd()(x.exceeds(_TINY), (1 - x).exceeds(0))
         inside = LogicalAnd()(inside, z.exceeds(_TINY))
         safe, ends = Where()(inside, x, half), Where()(inside, zero, x)

@@ -53,7 +53,7 @@ class Stdtr(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``t_bar`` by the density, ``df_bar`` by the fraction for ``I`` or by an integral."""
         df, t = operands
-        in_df = StdtrInDf(1)(df, t, df.builder.scalar(0, df.dtype))
+        in_df = StdtrInDf(1)(df, t, df.constant(0))
         return z_bar * in_df, z_bar * Exp()(log_student(t, df))
 
 
@@ -170,7 +170,7 @@ def log_student(t: Var, df: Var) -> Var:
 
     That is ``(1 + t² / df)^(-(df + 1) / 2) / (sqrt(df) B(df / 2, 1 / 2))``.
     """
-    half, one = (df.builder.scalar(number, df.dtype) for number in (0.5, 1))
+    half, one = (df.constant(number) for number in (0.5, 1))
     normal = df.equals(math.inf)
     df = Where()(normal, one, df)
     shape = BetaLn()(df * 0.5, half) + Log()(df) * 0.5
@@ -180,7 +180,7 @@ def log_student(t: Var, df: Var) -> Var:
 
 def log1p_square(y: Var) -> Var:
     """``ln(1 + y²)``, also where the square overflows."""
-    size, one = Absolute()(y), y.builder.scalar(1, y.dtype)
+    size, one = Absolute()(y), y.constant(1)
     large = size.exceeds(1 / finfo(y.dtype).eps)
     safe = Where()(large, one, y)
     return Where()(large, Log()(size) * 2, Log1p()(safe * safe))

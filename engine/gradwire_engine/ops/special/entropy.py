@@ -62,7 +62,7 @@ class KlDiv(SpecialBinary):
 def _ratio(x: Var, y: Var) -> tuple[Var, Var, Var]:
     """Where not both are 0; ``x / y``, else 1, and its logarithm, also where it underflows."""
     none = LogicalAnd()(x.equals(0), y.equals(0))
-    one = x.builder.scalar(1, x.dtype)
+    one = x.constant(1)
     x, y = Where()(none, one, x), Where()(none, one, y)
     ratio = x / y
     size = Maximum()(ratio, y / x)

@@ -187,5 +187,5 @@ class XLog1pY(SpecialBinary):
         """``x_bar = z_bar ln(1 + y)*``, ``y_bar = z_bar (x / (1 + y))*``."""
         x, y = operands
         nowhere = LogicalAnd()(x.equals(0), y.equals(-1))
-        safe = Where()(nowhere, y.builder.scalar(0, y.dtype), y)
+        safe = Where()(nowhere, y.constant(0), y)
         return z_bar * conj(Log1p()(safe)), z_bar * conj(x / (safe + 1))

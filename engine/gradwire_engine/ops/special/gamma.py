@@ -56,7 +56,7 @@ class LogGamma(SpecialUnary):
         """``∂z/∂x = ψ(x)``, NaN for real ``x < 0``, as ``z``."""
         slope = Digamma()(x)
         if x.dtype.kind in FLOATING:
-            return Where()(x.builder.scalar(0, x.dtype).exceeds(x), x * math.nan, slope)
+            return Where()(x.constant(0).exceeds(x), x * math.nan, slope)
         return slope
 
 
@@ -87,7 +87,7 @@ class RGamma(SpecialUnary):
 
     def slope(self, z: Var, x: Var) -> Var:
         """``∂z/∂x = -(z ψ(x))``; for ``x < 1/2`` by ``z = sin(πx) Γ(1 - x) / π``."""
-        one = x.builder.scalar(1, x.dtype)
+        one = x.constant(1)
         growth = Digamma()(Where()(x.equals(math.inf), one, x))
         return Where()(x.exceeds(0.5), -(z * growth), rgamma_slope(x))
 

@@ -144,11 +144,7 @@ class GammaIncInA(SpecialBinary):
         inverse = 1 / (a * a)
         # ln a - ψ(a).  Source: DLMF 5.11.2
         rise = (0.5 + (1 / 12 - (1 / 120 - inverse / 252) * inverse) / a) / a
-        psi = [
-            -xp.special.polygamma(k, a)
-            + self.in_proportion * math.factorial(k - 1) * (-1) ** (k - 1) / a**k
-            for k in range(1, self.n)
-        ]
+        psi = [self._rate(k, a) - xp.special.polygamma(k, a) for k in range(1, self.n)]
         lower = edge <= -rise
         fall = 2 * NEGLIGIBLE / a
         length = fall / (steep + xp.sqrt(steep * steep + fall * (1 + apart)))
@@ -164,28 +160,25 @@ class GammaIncInA(SpecialBinary):
         stirling = (1 / 12 - (1 / 360 - inverse / 1260) * inverse) / a
         return -total * xp.exp(-stirling) * xp.sqrt(a / (2 * math.pi))
 
+    def _rate(self, k: int, a: Any) -> Any:
+        """Derivative number ``k > 0`` of ``ln a``, which changes with ``x`` in proportion to it."""
+        return -math.prod([-1 / a] * k) * math.factorial(k - 1) if k and self.in_proportion else 0.0
+
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` by the next derivative, ``x_bar`` by the density's."""
         a, x = operands
         density = GammaDensity()(a, x) * where_defined(z)
         if self.n:
-            slopes = [-polygamma_of(k, a) for k in range(self.n)]
-            if self.in_proportion:
-                slopes = [
-                    slope + math.factorial(k - 1) * (-1) ** (k - 1) / a**k
-                    if k
-                    else slope - x / a + 1
-                    for k, slope in enumerate(slopes)
-                ]
-            density = density * bell(self.n, [Log()(x) + slopes[0], *slopes[1:]])
+            slopes = [self._rate(k, a) - polygamma_of(k, a) for k in range(self.n)]
+            first = Log()(x) - x / a + 1 if self.in_proportion else Log()(x)
+            density = density * bell(self.n, [first + slopes[0], *slopes[1:]])
         later = GammaIncInA(self.n + 1, self.in_proportion)(a, x)
         return z_bar * (later - density * (x / a) if self.in_proportion else later), z_bar * density
 
 
 def where_defined(z: Var) -> Var:
     """1, and NaN where ``z`` is: a density's formula has values outside the domain, too."""
-    b = z.builder
-    return Where()(IsNan()(z), b.scalar(math.nan, z.dtype), b.scalar(1, z.dtype))
+    return Where()(IsNan()(z), z.constant(math.nan), z.constant(1))
 
 
 def falling_slopes(xp: Any, n: int, a: Any, log: Any) -> list[Any]:

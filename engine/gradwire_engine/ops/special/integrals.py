@@ -81,9 +81,9 @@ class Spence(SpecialUnary):
     def slope(self, z: Var, x: Var) -> Var:
         """``∂z/∂x = ln x / (1 - x)``, near 1 by ``-₂F₁(1, 1; 2; 1 - x)``, which it is."""
         y = 1 - x
-        near = LessEqual()(Absolute()(y), y.builder.scalar(0.5, y.dtype))
-        safe = Where()(near, x.builder.scalar(0.5, x.dtype), x)
-        one, two = (x.builder.scalar(value, x.dtype) for value in (1, 2))
+        near = LessEqual()(Absolute()(y), y.constant(0.5))
+        safe = Where()(near, x.constant(0.5), x)
+        one, two = (x.constant(value) for value in (1, 2))
         beside = -Hyp2f1()(one, one, two, zero_unless(near, y))
         far = settled(x, Log()(safe) / (1 - safe))
         return Where()(near, beside, far)
@@ -165,11 +165,11 @@ class HyperbolicSineIntegral(OfPair):
 
     def slope(self, z: Var, x: Var) -> Var:
         """``∂z/∂x = sinh(x) / x``, near 0 by ``₀F₁(; 3/2; x² / 4)``, which it is."""
-        one = x.builder.scalar(1, x.dtype)
+        one = x.constant(1)
         near = LessEqual()(Absolute()(x), one)
         safe = Where()(near, one, x)
         square = zero_unless(near, x * x * 0.25)
-        beside = Hyp0f1()(x.builder.scalar(1.5, x.dtype), square)
+        beside = Hyp0f1()(x.constant(1.5), square)
         return Where()(near, beside, Sinh()(safe) / safe)
 
 

@@ -11,6 +11,7 @@ from gradwire_engine.ops.pointwise.comparison import Less, LogicalAnd
 from gradwire_engine.ops.pointwise.exponential import Exp, Log
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.beta import BetaLn
+from gradwire_engine.ops.special.densities import GammaDensity
 from gradwire_engine.ops.special.gamma import GammaLn
 from gradwire_engine.ops.special.incomplete import LARGE, BetaIncInAB, GammaIncInA
 
@@ -33,7 +34,7 @@ def _implicit(
     y, a, ln_scale = tail
     underflows = LogicalAnd()(z.equals(0), y.exceeds(0))
     inverse = Exp()(-ln_scale)
-    share = Where()(underflows, y * inverse, y.builder.scalar(1, y.dtype))
+    share = Where()(underflows, y * inverse, y.constant(1))
     least = Power()(share, 1 / a - 1) * inverse / a
     in_y = Where()(underflows, z_bar * least, in_y)
     return *bars, in_y if sign > 0 else -in_y
@@ -47,14 +48,14 @@ class _GammaInverse(SpecialBinary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``y_bar = ± z_bar / P_x``, ``a_bar = -z_bar P_a / P_x``."""
-        one, (a, y) = z.builder.scalar(1, z.dtype), operands
+        one, (a, y) = z.constant(1), operands
         tail = (y if self.sign > 0 else 1 - y), a, -GammaLn()(a + 1)
         slopes = GammaIncInA(0).vjp(one, z, a, z)
         a_bar, y_bar = _implicit(z_bar, z, slopes, tail, self.sign)
+        assert a_bar is not None
         # Of large a nearly z / a, from which what is left in proportion to a has all digits.
-        apart = GammaIncInA(1, in_proportion=True)(a, z) / slopes[-1]
-        large = a.exceeds(LARGE)
-        return Where()(large, z_bar * (z / a - apart), a_bar), y_bar
+        apart = GammaIncInA(1, in_proportion=True)(a, z) / GammaDensity()(a, z)
+        return Where()(a.exceeds(LARGE), z_bar * (z / a - apart), a_bar), y_bar
 
 
 @register("gammaincinv")
@@ -97,7 +98,7 @@ class _BetaInverse(Special):
         rest = other()(b, a, y)
         near = Less()(z, rest)
         p, q, u = (Where()(near, *pair) for pair in ((a, b), (b, a), (z, rest)))
-        one = z.builder.scalar(1, z.dtype)
+        one = z.constant(1)
         in_p, in_q, in_u = BetaIncInAB(0, 0).vjp(one, z, p, q, u)
         assert in_p is not None
         assert in_q is not None
