@@ -241,12 +241,15 @@ def entropy(x: Any, y: Any) -> Any:
 
 
 def owens(h: Any, a: Any) -> Any:
-    """By its Gaussian integral over the angle."""
-    end = mp.atan(abs(a))
-    square = h * h / 2
-    points = [0, *[s / (abs(h) + 1) for s in (1, 2, 4, 7, 12, 20) if s / (abs(h) + 1) < end], end]
-    found = mp.quad(lambda t: mp.exp(-square * (1 + mp.tan(t) ** 2)), points) / (2 * mp.pi)
-    return found if a > 0 else -found
+    """By Owen's integral, as far as the bell in it has digits."""
+    width = mp.sqrt(2 * mp.log(10) * (mp.dps + 10)) / max(abs(h), mpf(10) ** -9)
+    pieces = mp.linspace(0, min(abs(a), width), 9)
+
+    def bell(t: Any) -> Any:
+        return mp.exp(-h * h * t * t / 2) / (1 + t * t)
+
+    found = mp.quad(bell, pieces, method="gauss-legendre")
+    return mp.sign(a) * mp.exp(-h * h / 2) * found / (2 * mp.pi)
 
 
 def voigt(x: Any, sigma: Any, gamma: Any) -> Any:
@@ -636,7 +639,8 @@ def agree(a: Any, b: Any) -> bool:
 def conditions(f: Truth, point: Sequence[float], places: Sequence[int], found: list[Any]) -> Any:
     """Binary logarithms of the condition of each, by a small change of each argument."""
     changes = [mpf(0)] * len(found)
-    with mp.workdps(60):
+    largest = max([abs(x) for x in point if not math.isinf(x)], default=1)
+    with mp.workdps(60 + max(0, int(mp.log10(largest or 1)))):
         exact = [FAR if math.isinf(x) else mpf(x) for x in point]
         for j, x in enumerate(exact):
             if j not in places or x == 0 or math.isinf(point[j]):

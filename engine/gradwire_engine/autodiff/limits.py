@@ -142,10 +142,10 @@ class Limits:
                     flat = LessEqual()(_size(slope), scale * _tolerance(z))
                     smooth = LogicalAnd()(smooth, flat)
                 rough = NotEqual()(smooth, zeros[z.slot])
-                moves = NotEqual()(x_dot, b.scalar(0, x_dot.dtype))  # or it is 0 all along
+                moves = NotEqual()(x_dot, x_dot.constant(0))  # or it is 0 all along
                 if b.holds(_any(LogicalAnd()(rough, moves))):
                     b.warn("singular", _KINK, code[slot].origin)
-                found[slot] = limit(Where()(smooth, slope, b.scalar(0, z.dtype)), z)
+                found[slot] = limit(Where()(smooth, slope, z.constant(0)), z)
 
     def _is_length(self, slot: int) -> bool:
         """Whether what is there is a norm, or the singular values of a matrix."""
@@ -175,7 +175,7 @@ class Limits:
         largest = unsqueeze(Max.over(_size(w), (w.ndim - 1,), keepdims=True), (w.ndim,))
         ramp = np.arange(1, w.shape[-1] + 1)
         parted = [b.cast(b.constant(v), w.dtype) for v in (ramp, ramp * ramp)]
-        (apart, apart_2), zero = (gaps(v, sign) for v in parted), b.scalar(0, w.dtype)
+        (apart, apart_2), zero = (gaps(v, sign) for v in parted), w.constant(0)
         close = both(LessEqual()(_size(gap), largest * eps), NotEqual()(apart, zero))
         if not (b.regions or b.holds(_any(close))):
             return plain
@@ -184,7 +184,7 @@ class Limits:
             self._along([h], roots, [b.broadcast(v, root.shape) for root in roots])[0]
             for v in parted
         ]
-        one = b.scalar(1, w.dtype)
+        one = w.constant(1)
         slope = h_dot / b.cast(Where()(apart.equals(0), one, apart), h.dtype)
         # On a line on which they part otherwise, the quotient is the same.
         steady = _size(h_dot_2 - slope * b.cast(apart_2, h.dtype))

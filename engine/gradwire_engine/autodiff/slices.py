@@ -88,4 +88,4 @@ def _slices(z: Var, z_bar: Var) -> tuple[Var, Var]:
         _, index = [b.vars[arg] for arg in args]
         values = reshape(z_bar, (index.type.size, *x.shape[1:]))
     index = b.cast(reshape(index, (index.type.size,)), DTYPES["int64"])
-    return Remainder()(index, b.scalar(x.shape[0], index.dtype)), values
+    return Remainder()(index, index.constant(x.shape[0])), values

@@ -49,7 +49,7 @@ def _cut(bar: Var, mask: Var) -> Var:
     """``bar`` where the mask is true, else zeros; a loop cuts the items of its passes itself."""
     if is_stack(bar.type):
         return bar
-    return PRIMITIVES["where"]()(mask, bar, bar.builder.scalar(0, bar.dtype))
+    return PRIMITIVES["where"]()(mask, bar, bar.constant(0))
 
 
 def _through_linear(op: Op, mask: Var, z: Var, operands: Sequence[Var]) -> list[Mask]:
@@ -65,8 +65,7 @@ def _through_linear(op: Op, mask: Var, z: Var, operands: Sequence[Var]) -> list[
         ones = ones * b.scalar(1 + 1j, z.type.dtype)
     differs = PRIMITIVES["not_equal"]()
     moved = [
-        None if bar is None else differs(bar, b.scalar(0, bar.dtype))
-        for bar in op.vjp(ones, z, *operands)
+        None if bar is None else differs(bar, bar.constant(0)) for bar in op.vjp(ones, z, *operands)
     ]
     return [
         None if m is None else _fit(m, operand) for m, operand in zip(moved, operands, strict=True)

@@ -154,7 +154,7 @@ def _of_log_logistic(z_bar: Var, z: Var, y: Var) -> Cotangents:
 
 def _of_log_cauchy_below(z_bar: Var, z: Var, y: Var) -> Cotangents:
     """``1 / ((1 + y²) arctan2(1, -y))``, where the square may overflow."""
-    one = y.builder.scalar(1, y.dtype)
+    one = y.constant(1)
     share = 1 / Hypot()(y, one)
     return (z_bar * settled(y, share * (share / Arctan2()(one, -y))),)
 

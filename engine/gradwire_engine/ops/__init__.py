@@ -91,6 +91,7 @@ from gradwire_engine.ops.special import (
     orthogonal,
     spherical,
     struve,
+    tricomi,
     zeta,
 )
 
@@ -166,6 +167,7 @@ __all__ = [
     "spherical",
     "structured",
     "struve",
+    "tricomi",
     "trigonometric",
     "waves",
     "windows",

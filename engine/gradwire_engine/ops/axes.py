@@ -32,6 +32,14 @@ def integer(value: Any, name: str) -> int:
     )
 
 
+def whole_order(n: Any, function: str) -> int:
+    """The order of a function, of 0 or more."""
+    order = integer(n, "n")
+    if order < 0:
+        raise BadArgument(f"{function} needs an order of 0 or more, got {order}")
+    return order
+
+
 def integers(value: Any, name: str) -> tuple[int, ...]:
     """``value`` as a tuple of integers; one integer stands for itself."""
     if isinstance(value, list | tuple):

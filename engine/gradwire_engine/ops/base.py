@@ -137,6 +137,11 @@ class Op:
 
     def cotangent(self, number: int, z_bar: Var, z: Var, *operands: Var) -> Var | None:
         """The cotangent of the operand of this number; what defines it needs no ``vjp``."""
+        slope = self.slope(z, operands[0])
+        return z_bar * (SINGLETONS["conjugate"](slope) if slope.dtype.kind == "c" else slope)
+
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x`` of one operand ``x``; what defines it needs neither."""
         raise InternalError(f"{self.name} has no derivative")
 
     def holds(self, result: Type) -> bool:
@@ -195,7 +200,8 @@ def register(name: str, *aliases: str, public: bool = True) -> Callable[[T], T]:
             vars(cls._only)["_identity"] = ()
         cls.by_operand = not _inherited_from_op(cls, "cotangent")
         needed = ["infer", "batch", "flops"]
-        needed += ["vjp"] if cls.differentiable and not cls.by_operand else []
+        by_rule = _inherited_from_op(cls, "slope") and not cls.by_operand
+        needed += ["vjp"] if cls.differentiable and by_rule else []
         needed += ["record"] if public else []
         needed += [] if cls.ufunc else ["kernel"]
         missing = [part for part in needed if _inherited_from_op(cls, part)]

@@ -90,11 +90,11 @@ def log_gennorm(y: Var, beta: Var) -> Var:
 
 
 def _zero(x: Var) -> Var:
-    return x.builder.scalar(0, x.dtype)
+    return x.constant(0)
 
 
 def _one(x: Var) -> Var:
-    return x.builder.scalar(1, x.dtype)
+    return x.constant(1)
 
 
 def _unless_zero(z_bar: Var, x_bar: Var) -> Var:
@@ -181,7 +181,7 @@ def digamma(x: Var) -> Var:
 
 
 def _digamma(x: Var) -> Var:
-    return Where()(x.equals(0), x.builder.scalar(math.nan, x.dtype), Digamma()(x))
+    return Where()(x.equals(0), x.constant(math.nan), Digamma()(x))
 
 
 def _of_digamma(z_bar: Var, z: Var, x: Var) -> Cotangents:
@@ -191,7 +191,7 @@ def _of_digamma(z_bar: Var, z: Var, x: Var) -> Cotangents:
 def _of_trigamma(z_bar: Var, z: Var, x: Var) -> Cotangents:
     positive = x.exceeds(0)
     pole = LogicalNot()(LogicalOr()(positive, NotEqual()(x, Floor()(x))))
-    nan = x.builder.scalar(math.nan, x.dtype)
+    nan = x.constant(math.nan)
     return (z_bar * select(pole, nan, _polygamma(2, x)),)
 
 
@@ -232,7 +232,7 @@ def _of_multiply_no_nan(z_bar: Var, z: Var, x: Var, y: Var) -> Cotangents:
 
 
 def _of_xdivy(z_bar: Var, z: Var, x: Var, y: Var) -> Cotangents:
-    return z_bar * xdivy(_nonzero(x), y), z_bar * xdivy(-x, power(y, y.builder.scalar(2, y.dtype)))
+    return z_bar * xdivy(_nonzero(x), y), z_bar * xdivy(-x, power(y, y.constant(2)))
 
 
 def _of_relu(z_bar: Var, z: Var, x: Var) -> Cotangents:
@@ -240,7 +240,7 @@ def _of_relu(z_bar: Var, z: Var, x: Var) -> Cotangents:
 
 
 def _of_relu6(z_bar: Var, z: Var, x: Var) -> Cotangents:
-    inside = LogicalAnd()(x.exceeds(0), Less()(x, x.builder.scalar(6, x.dtype)))
+    inside = LogicalAnd()(x.exceeds(0), Less()(x, x.constant(6)))
     return (connected(select(inside, z_bar, _zero(z_bar)), x),)
 
 

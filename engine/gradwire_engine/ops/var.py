@@ -81,6 +81,10 @@ class Var:
     def __neg__(self) -> Var:
         return self.builder.emit(SINGLETONS["negative"], self)
 
+    def constant(self, number: Scalar) -> Var:
+        """A number of the same dtype."""
+        return self.builder.scalar(number, self.type.dtype)
+
     def equals(self, other: Var | Scalar) -> Var:
         """Elementwise ``self == other``."""
         return self._with("equal", other)

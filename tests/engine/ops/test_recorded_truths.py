@@ -23,7 +23,6 @@ EPS = 2.0**-52
 RELATIVE = 1000 * EPS, 1e-9, 1e-7
 #: The same by names: SciPy's have fewer digits, or derivatives are differences of larger numbers.
 COARSE = {
-    "hyperu": (1e-5, 1e-3, 1e-3),
     "hyp1f1|kve|beta\\(|binom\\(x": (1e-12, 2e-6, 1e-5),
     "hyp2f1": (1e-8, 1e-7, 1e-6),
     "beta(inc)?c?inv|stats.beta.|fdtr": (1e-11, 1e-7, 1e-5),
@@ -60,7 +59,6 @@ WARNED = {
     "gdtr(x0, x1, x2)": 2,
     "nbdtr(x0, x1, x2)": 1,
     "nbdtrc(x0, x1, x2)": 2,
-    "hyperu(x0, x1, x2)": 3,
     "scipy.stats.weibull_min.ppf(x0, x1)": 1,
     "scipy.stats.gamma.ppf(x0, x1)": 10,
     "scipy.stats.gamma.isf(x0, x1)": 8,
@@ -86,7 +84,6 @@ WRONG = {
     "fdtrc(x0, x1, x2)": 2,
     "fdtri(x0, x1, x2)": 1,
     "nbdtrc(x0, x1, x2)": 1,
-    "hyperu(x0, x1, x2)": 1,
     "scipy.stats.gamma.ppf(x0, x1)": 1,
     "scipy.stats.chi2.ppf(x0, x1)": 1,
     "scipy.stats.binom.logcdf(x0, x1, x2)": 2,

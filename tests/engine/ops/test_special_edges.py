@@ -49,7 +49,6 @@ CALLS = [
     ("hyp1f1", COLUMN, 2.5, X[1:9]),
     ("hyp2f1", COLUMN, 2.5, -0.5, X[1:6] + 0.3j),
     ("hyp2f1", COLUMN, 0.5, 4.5, X[1:7]),
-    ("hyperu", COLUMN, 2.5, X[3:9]),
     *[(name, COUNTS, 3, UNIT[:-1]) for name in "bdtr bdtrc nbdtr nbdtrc".split()],
 ]
 

@@ -111,7 +111,7 @@ def _second_kind(routine: Routine, scale: float) -> Routine:
     return better
 
 
-def _far(v: Any, x: Any, sign: int) -> Any:
+def _far(v: Any, x: Any, sign: complex) -> Any:
     """``x^(-1/2) Σ a_k(v) (sign / x)^k``, NaN of orders that are not small beside ``x``."""
     square = 4 * v * v
     term = total = np.ones_like(x)
@@ -135,6 +135,9 @@ def _scaled_second(z: Any, v: Any, x: Any) -> Any:
 
 def _of_second(z: Any, v: Any, x: Any) -> Any:
     z = _second_kind(scipy.yv, -1 / math.pi)(z, v, x)
+    turn = np.exp(1j * x) * np.exp(-0.5j * math.pi * (np.fmod(v, 4) + 0.5))
+    far = (_far(v, x, 1j) * turn).imag * math.sqrt(2 / math.pi)
+    z = np.where((z == 0) & (x > 1), far, z)
     return np.where((x == math.inf) & np.isfinite(v), 0, z)
 
 
@@ -248,9 +251,11 @@ def _ln_gamma_rise(x: Any, h: Any) -> Any:
     """``ln Γ(x + h) - ln Γ(x)`` for ``x`` of 16 or more, by Stirling's series."""
     end = x + h
     total = (x - 0.5) * np.log1p(h / x) - h + h * np.log(end)
+    near, far = 1 / end, 1 / x
+    squares = near * near, far * far
     for k, bernoulli in enumerate(_BERNOULLI, 1):
-        share = bernoulli / (2 * k * (2 * k - 1))
-        total = total + share * (end ** (1 - 2 * k) - x ** (1 - 2 * k))
+        total = total + bernoulli / (2 * k * (2 * k - 1)) * (near - far)
+        near, far = near * squares[0], far * squares[1]
     return total
 
 

@@ -89,7 +89,7 @@ class Progression(Op):
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
         """Scale and shift one count by the numbers of each example."""
         start, step = [reshape(x, (x.shape[0], 1)) for x in everywhere(operands, batched)]
-        zero, one = (start.builder.scalar(n, start.dtype) for n in (0, 1))
+        zero, one = (start.constant(n) for n in (0, 1))
         return start + self(zero, one) * step
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:

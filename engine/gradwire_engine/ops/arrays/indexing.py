@@ -166,7 +166,7 @@ class SetItem(Indexed):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is ``z_bar`` with zeros there; ``v_bar`` what is there, of repeats the last."""
         x, _, *arrays = operands
-        zero = z_bar.builder.scalar(0, z_bar.dtype)
+        zero = z_bar.constant(0)
         v_bar = GetItem(self.pattern)(z_bar, *arrays)
         if arrays:
             from gradwire_engine.ops.pointwise.selection import Where

@@ -104,7 +104,7 @@ class SegmentExtreme(SegmentReduction):
         """``x_bar = z_bar / n`` at the ``n`` elements of a segment equal to ``z``, else 0."""
         x, ids = operands
         equal = x.builder.cast(Equal()(x, at_ids(z, ids)), x.dtype)
-        shares = Maximum()(added_at_ids(equal, ids, self.count), x.builder.scalar(1, x.dtype))
+        shares = Maximum()(added_at_ids(equal, ids, self.count), x.constant(1))
         return equal * at_ids(z_bar / shares, ids), None
 
 

@@ -53,12 +53,12 @@ def _reflected(index: Var, length: int) -> Var:
 
 def clipped(index: Var, length: int) -> Var:
     """The nearest index of an element; bounds come first, so that on them the derivative is 0."""
-    first, last = (index.builder.scalar(bound, index.dtype) for bound in (0, length - 1))
+    first, last = (index.constant(bound) for bound in (0, length - 1))
     return Minimum()(last, Maximum()(first, index))
 
 
 def _modulo(index: Var, period: int) -> Var:
-    return Remainder()(index, index.builder.scalar(period, index.dtype))
+    return Remainder()(index, index.constant(period))
 
 
 #: The element that stands for one beyond the edges.
@@ -129,8 +129,7 @@ def _neighbours(position: Var, stencil: Stencil, around: tuple[int, ...]) -> tup
 
 def within(x: Var, length: int) -> Var:
     """True if ``x`` is an index of ``length`` elements, or between two."""
-    b = x.builder
-    below, above = b.scalar(0, x.dtype), b.scalar(length - 1, x.dtype)
+    below, above = x.constant(0), x.constant(length - 1)
     return LogicalAnd()(GreaterEqual()(x, below), LessEqual()(x, above))
 
 

@@ -25,7 +25,7 @@ def attention_weights(
     query, given = b.promote(query, factor)
     scores = MatMul()(query * given, swap_last(key))
     softmax = Softmax((scores.ndim - 1,))
-    lowest = b.scalar(-math.inf, scores.dtype)
+    lowest = scores.constant(-math.inf)
     if is_causal:
         seen = b.table(scores.type.shape[-2:], lambda query, key: key <= query, BOOL)
         return softmax(Where()(seen, scores, lowest))

@@ -33,10 +33,9 @@ class Sigmoid(RealUnary):
         xp.add(z, 1, z)
         return xp.reciprocal(z, z)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar z sigmoid(-x)``: ``1 - z`` has no digits where ``z`` is near 1."""
-        (x,) = operands
-        return (z_bar * by_formula("sigmoid_slope", lambda x: z * self(-x), x),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = z sigmoid(-x)``: ``1 - z`` has no digits where ``z`` is near 1."""
+        return by_formula("sigmoid_slope", lambda x: z * self(-x), x)
 
 
 def _of_sigmoid_slope(z_bar: Var, z: Var, x: Var) -> Cotangents:
@@ -71,9 +70,9 @@ class Softplus(RealUnary):
         xp.log1p(z, z)
         return xp.add(xp.maximum(x, 0), z, z)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar sigmoid(x)``."""
-        return (z_bar * Sigmoid()(operands[0]),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = sigmoid(x)``."""
+        return Sigmoid()(x)
 
 
 @macro("softsign", "soft_sign")

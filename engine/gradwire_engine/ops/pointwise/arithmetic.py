@@ -137,11 +137,11 @@ def in_base(x: Var, y: Var) -> Var:
     if known is not None:
         if not known:
             return y
-        return y * Power()(x, b.scalar(known - 1, y.dtype))
+        return y * Power()(x, y.constant(known - 1))
     power = Power()(x, y - 1)
     # 0 times what overflows, as 0**-1, is 0; of other powers the derivative in y remains.
     hidden = LogicalAnd()(y.equals(0), LogicalNot()(IsFinite()(power)))
-    return y * Where()(hidden, b.scalar(0, y.dtype), power)
+    return y * Where()(hidden, y.constant(0), power)
 
 
 def in_exponent(x: Var, z: Var) -> Var:
@@ -150,10 +150,10 @@ def in_exponent(x: Var, z: Var) -> Var:
     from gradwire_engine.ops.pointwise.exponential import Log
     from gradwire_engine.ops.pointwise.selection import Where
 
-    one = x.builder.scalar(1, x.dtype)
+    one = x.constant(1)
     if x.type.dtype.kind == "c":
         return z * Log()(Where()(x.equals(0), one, x))
-    zero = x.builder.scalar(0, x.dtype)
+    zero = x.constant(0)
     outside = LessEqual()(x, zero)
     return Where()(outside, zero, z * Log()(Where()(outside, one, x)))
 

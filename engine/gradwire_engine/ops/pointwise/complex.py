@@ -72,7 +72,7 @@ class Imag(Part):
         """``x_bar = i z_bar``; nothing flows to a real ``x``."""
         if operands[0].dtype.kind != "c":
             return (None,)
-        return (Complex()(z_bar.builder.scalar(0, z_bar.dtype), z_bar),)
+        return (Complex()(z_bar.constant(0), z_bar),)
 
 
 @register("complex")

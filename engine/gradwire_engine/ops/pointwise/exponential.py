@@ -32,9 +32,9 @@ class Exp(InexactUnary):
     ufunc = "exp"
     scalar = "math.exp({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar z*``."""
-        return (z_bar * conj(z),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = z``."""
+        return z
 
 
 @register("expm1")
@@ -44,9 +44,9 @@ class Expm1(InexactUnary):
     ufunc = "expm1"
     scalar = "math.expm1({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (e ** x)*``."""
-        return (z_bar * conj(Exp()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = e ** x``."""
+        return Exp()(x)
 
 
 @register("exp2")
@@ -174,7 +174,7 @@ def _shares(z_bar: Var, z: Var, difference: Var) -> Cotangents:
     """``z_bar`` shared by the logistic function of the exponents' difference, 0 if z is -inf."""
     from gradwire_engine.ops.pointwise.activations import Sigmoid
 
-    some = NotEqual()(z, z.builder.scalar(-math.inf, z.dtype))
+    some = NotEqual()(z, z.constant(-math.inf))
     return (
         zero_unless(some, z_bar * Sigmoid()(difference)),
         zero_unless(some, z_bar * Sigmoid()(-difference)),
@@ -195,5 +195,5 @@ class XLogY(SpecialBinary):
         """``x_bar = z_bar (ln y)*``, ``y_bar = z_bar (x / y)*``."""
         x, y = operands
         nowhere = LogicalAnd()(x.equals(0), y.equals(0))
-        safe = Where()(nowhere, y.builder.scalar(1, y.dtype), y)
+        safe = Where()(nowhere, y.constant(1), y)
         return z_bar * conj(Log()(safe)), z_bar * conj(x / safe)

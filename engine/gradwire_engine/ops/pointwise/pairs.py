@@ -65,7 +65,7 @@ class CopySign(RealBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar sign x sgn y``."""
         x, y = operands
-        return z_bar * (Sign()(x) * self(x.builder.scalar(1, x.dtype), y)), None
+        return z_bar * (Sign()(x) * self(x.constant(1), y)), None
 
 
 @register("heaviside")
@@ -80,7 +80,7 @@ class Heaviside(RealBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``y_bar = z_bar`` where ``x = 0``."""
         x, _ = operands
-        return None, zero_unless(Equal()(x, x.builder.scalar(0, x.dtype)), z_bar)
+        return None, zero_unless(Equal()(x, x.constant(0)), z_bar)
 
 
 @register("fmod")
@@ -112,6 +112,6 @@ def float_power(b: Builder, x: Any, y: Any) -> Any:
 def divide_no_nan(b: Builder, x: Any, y: Any) -> Any:
     """Quotient: ``z = x / y``, and 0 where ``y = 0``.  Convention: derivatives 0 there."""
     x, y = b.promote(x, y, rule=quotient_promoted)
-    zero = b.scalar(0, y.dtype)
+    zero = y.constant(0)
     absent = Equal()(y, zero)
-    return Where()(absent, zero, x / Where()(absent, b.scalar(1, y.dtype), y))
+    return Where()(absent, zero, x / Where()(absent, y.constant(1), y))

@@ -99,7 +99,6 @@ class Mantissa(RealUnary):
         """The first part."""
         return xp.frexp(operands[0])[0]
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar / 2^e``."""
-        (x,) = operands
-        return (z_bar * Exp2()(-x.builder.cast(BinaryExponent()(x), x.dtype)),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 1 / 2^e``."""
+        return Exp2()(-x.builder.cast(BinaryExponent()(x), x.dtype))

@@ -29,9 +29,9 @@ class Exp10(SpecialUnary):
 
     ufunc = "special.exp10"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar z ln 10``."""
-        return (z_bar * (z * LN_10),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = z ln 10``."""
+        return z * LN_10
 
 
 @register("exprel")
@@ -43,13 +43,13 @@ class Exprel(SpecialUnary):
 
     ufunc = "special.exprel"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ₁F₁(2; 3; x) / 2``, in which nothing cancels."""
-        return (z_bar * _slope_of_exprel(operands[0]),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = ₁F₁(2; 3; x) / 2``, in which nothing cancels."""
+        return _slope_of_exprel(x)
 
 
 def _slope_of_exprel(x: Var) -> Var:
-    two, three = (x.builder.scalar(n, x.dtype) for n in (2, 3))
+    two, three = (x.constant(n) for n in (2, 3))
     return Hyp1f1()(two, three, x) * 0.5
 
 
@@ -59,9 +59,9 @@ class Cosm1(SpecialUnary):
 
     ufunc = "special.cosm1"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar sin x``."""
-        return (-(z_bar * Sin()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -sin x``."""
+        return -Sin()(x)
 
 
 @register("sindg")
@@ -70,9 +70,9 @@ class Sindg(SpecialUnary):
 
     ufunc = "special.sindg"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar cos(x°) π / 180``."""
-        return (z_bar * (Cosdg()(operands[0]) * DEGREE),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = cos(x°) π / 180``."""
+        return Cosdg()(x) * DEGREE
 
 
 @register("cosdg")
@@ -81,9 +81,9 @@ class Cosdg(SpecialUnary):
 
     ufunc = "special.cosdg"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar sin(x°) π / 180``."""
-        return (-(z_bar * (Sindg()(operands[0]) * DEGREE)),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -sin(x°) π / 180``."""
+        return -(Sindg()(x) * DEGREE)
 
 
 @register("tandg")
@@ -92,9 +92,9 @@ class Tandg(SpecialUnary):
 
     ufunc = "special.tandg"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (1 + z²) π / 180``."""
-        return (z_bar * ((z * z + 1) * DEGREE),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = (1 + z²) π / 180``."""
+        return (z * z + 1) * DEGREE
 
 
 @register("cotdg")
@@ -103,9 +103,9 @@ class Cotdg(SpecialUnary):
 
     ufunc = "special.cotdg"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar (1 + z²) π / 180``."""
-        return (-(z_bar * ((z * z + 1) * DEGREE)),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -(1 + z²) π / 180``."""
+        return -((z * z + 1) * DEGREE)
 
 
 @register("powm1")
@@ -178,8 +178,8 @@ class InverseBoxCox(SpecialBinary):
         """
         x, y = operands
         u = x * y
-        small = Less()(Absolute()(u), u.builder.scalar(0.5, u.dtype))
-        one, two, three = (x.builder.scalar(n, x.dtype) for n in (1, 2, 3))
+        small = Less()(Absolute()(u), u.constant(0.5))
+        one, two, three = (x.constant(n) for n in (1, 2, 3))
         power = InvBoxCox()(x, y) if self.less else z
         log = Log1p()(u)
         divisor = Where()(small, one, y)

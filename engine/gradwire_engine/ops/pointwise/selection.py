@@ -47,7 +47,7 @@ class Where(Elementwise):
             raise BadArgument("where needs x and y", hint="nonzero gives the indices")
         chosen = b.array(condition)
         if chosen.dtype != BOOL:
-            chosen = NotEqual()(chosen, b.scalar(0, chosen.dtype))
+            chosen = NotEqual()(chosen, chosen.constant(0))
         return cls()(chosen, *b.promote(x, y))
 
     def infer(self, *types: ArrayType) -> ArrayType:
@@ -61,13 +61,13 @@ class Where(Elementwise):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar`` where chosen, ``y_bar = z_bar`` elsewhere."""
-        zero = z_bar.builder.scalar(0, z_bar.dtype)
+        zero = z_bar.constant(0)
         return None, self(operands[0], z_bar, zero), self(operands[0], zero, z_bar)
 
 
 def zero_unless(condition: Var, x: Var) -> Var:
     """``x`` where ``condition`` holds, else 0."""
-    return Where()(condition, x, x.builder.scalar(0, x.dtype))
+    return Where()(condition, x, x.constant(0))
 
 
 class Extremum(Binary):
@@ -147,9 +147,9 @@ class Sign(Unary):
         if x.dtype.kind != "c":
             return (b.full(0, z_bar.type),)
         size = b.cast(Absolute()(x), x.dtype)
-        nonzero = Where()(size.equals(0), b.scalar(1, x.dtype), size)
+        nonzero = Where()(size.equals(0), x.constant(1), size)
         tangential = z_bar - z * b.cast(real_product(z, z_bar), x.dtype)
-        return (zero_unless(NotEqual()(z, b.scalar(0, z.dtype)), tangential / nonzero),)
+        return (zero_unless(NotEqual()(z, z.constant(0)), tangential / nonzero),)
 
 
 class Rounding(Unary):

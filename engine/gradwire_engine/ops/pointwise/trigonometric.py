@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.axes import integer
+from gradwire_engine.ops.axes import whole_order
 from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.elementwise import Elementwise, InexactUnary, RealBinary, RealUnary, conj
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
@@ -26,9 +25,9 @@ class Sin(InexactUnary):
     ufunc = "sin"
     scalar = "math.sin({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (cos x)*``."""
-        return (z_bar * conj(Cos()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = cos x``."""
+        return Cos()(x)
 
 
 @register("cos")
@@ -38,9 +37,9 @@ class Cos(InexactUnary):
     ufunc = "cos"
     scalar = "math.cos({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar (sin x)*``."""
-        return (-(z_bar * conj(Sin()(operands[0]))),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -sin x``."""
+        return -Sin()(x)
 
 
 @register("tan")
@@ -50,9 +49,9 @@ class Tan(InexactUnary):
     ufunc = "tan"
     scalar = "math.tan({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (1 + z²)*``."""
-        return (z_bar * conj(z * z + 1),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 1 + z²``."""
+        return z * z + 1
 
 
 @register("arcsin", "asin")
@@ -62,9 +61,9 @@ class Arcsin(InexactUnary):
     ufunc = "arcsin"
     scalar = "math.asin({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar / (sqrt(1 - x²))*``."""
-        return (z_bar * conj(_arcsin_slope(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 1 / sqrt(1 - x²)``."""
+        return _arcsin_slope(x)
 
 
 @register("arccos", "acos")
@@ -74,9 +73,9 @@ class Arccos(InexactUnary):
     ufunc = "arccos"
     scalar = "math.acos({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar / (sqrt(1 - x²))*``."""
-        return (-(z_bar * conj(_arcsin_slope(operands[0]))),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -1 / sqrt(1 - x²)``."""
+        return -_arcsin_slope(x)
 
 
 def _arcsin_slope(x: Var) -> Var:
@@ -89,7 +88,7 @@ def _of_slope(factor: int, exponent: int) -> FormulaRule:
 
     def rule(z_bar: Var, z: Var, x: Var) -> Cotangents:
         real = x.dtype.kind != "c"
-        product = (Where()(IsInf()(x), x.builder.scalar(0, x.dtype), x) if real else x) * z * factor
+        product = (Where()(IsInf()(x), x.constant(0), x) if real else x) * z * factor
         for _ in range(exponent - 1):
             product = product * z
         return (z_bar * conj(product),)
@@ -113,9 +112,9 @@ class Arctan(InexactUnary):
     ufunc = "arctan"
     scalar = "math.atan({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar / (1 + x²)*``."""
-        return (z_bar * conj(by_formula("arctan_slope", lambda x: 1 / (x * x + 1), operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 1 / (1 + x²)``."""
+        return by_formula("arctan_slope", lambda x: 1 / (x * x + 1), x)
 
 
 @register("arctan2", "atan2")
@@ -206,12 +205,12 @@ class Cosine(RealBinary):
 
 def _finite(r: Var, slope: Var) -> Var:
     """The slope, and 0, its limit, at infinite ``r``."""
-    return Where()(r.equals(math.inf), r.builder.scalar(0, r.dtype), slope)
+    return Where()(r.equals(math.inf), r.constant(0), slope)
 
 
 def _nonzero(r: Var) -> Var:
     """``r`` with 1 in place of 0, so that 0 / r is 0."""
-    return Where()(r.equals(0), r.builder.scalar(1, r.dtype), r)
+    return Where()(r.equals(0), r.constant(1), r)
 
 
 @register("sinh")
@@ -221,9 +220,9 @@ class Sinh(InexactUnary):
     ufunc = "sinh"
     scalar = "math.sinh({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (cosh x)*``."""
-        return (z_bar * conj(Cosh()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = cosh x``."""
+        return Cosh()(x)
 
 
 @register("cosh")
@@ -233,9 +232,9 @@ class Cosh(InexactUnary):
     ufunc = "cosh"
     scalar = "math.cosh({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (sinh x)*``."""
-        return (z_bar * conj(Sinh()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = sinh x``."""
+        return Sinh()(x)
 
 
 @register("tanh")
@@ -245,9 +244,9 @@ class Tanh(InexactUnary):
     ufunc = "tanh"
     scalar = "math.tanh({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (1 - z²)*``, by ``z`` alone, which loops have; 0 below 1e-16."""
-        return (z_bar * conj(1 - z * z),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 1 - z²``, by ``z`` alone, which loops have; 0 below 1e-16."""
+        return 1 - z * z
 
 
 @register("arcsinh", "asinh")
@@ -257,9 +256,9 @@ class Arcsinh(InexactUnary):
     ufunc = "arcsinh"
     scalar = "math.asinh({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar / (sqrt(1 + x²))*``."""
-        return (z_bar * conj(by_formula("arcsinh_slope", _arcsinh_slope, operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 1 / sqrt(1 + x²)``."""
+        return by_formula("arcsinh_slope", _arcsinh_slope, x)
 
 
 def _arcsinh_slope(x: Var) -> Var:
@@ -278,9 +277,9 @@ class Arccosh(InexactUnary):
     ufunc = "arccosh"
     scalar = "math.acosh({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar / (sqrt(x - 1) sqrt(x + 1))*``, right on both sides of the cut."""
-        return (z_bar * conj(by_formula("arccosh_slope", _arccosh_slope, operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 1 / (sqrt(x - 1) sqrt(x + 1))``, right on both sides of the cut."""
+        return by_formula("arccosh_slope", _arccosh_slope, x)
 
 
 def _arccosh_slope(x: Var) -> Var:
@@ -294,10 +293,9 @@ class Arctanh(InexactUnary):
     ufunc = "arctanh"
     scalar = "math.atanh({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar / (1 - x²)*``."""
-        slope = by_formula("arctanh_slope", lambda x: 1 / ((1 - x) * (x + 1)), operands[0])
-        return (z_bar * conj(slope),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 1 / (1 - x²)``."""
+        return by_formula("arctanh_slope", lambda x: 1 / ((1 - x) * (x + 1)), x)
 
 
 @register("deg2rad", "radians")
@@ -344,9 +342,9 @@ class Sinc(InexactUnary):
         """Record on one array; integers of all sizes become float64."""
         return cls()(*b.promote(x, rule=quotient_promoted))
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar (π j₁(πx))*``."""
-        return (z_bar * conj(SphericalJn(1)(operands[0] * math.pi) * -math.pi),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -π j₁(πx)``."""
+        return SphericalJn(1)(x * math.pi) * -math.pi
 
 
 #: Below this two terms of spherical Bessel functions have all digits, from that order on none.
@@ -368,10 +366,7 @@ class SphericalJn(Elementwise):
     @classmethod
     def record(cls, b: Builder, n: Static, z: Any) -> Any:
         """Record with a static order."""
-        order = integer(n, "n")
-        if order < 0:
-            raise BadArgument(f"{cls.name} needs an order of 0 or more, got {order}")
-        return cls(order)(b.inexact(z))
+        return cls(whole_order(n, cls.name))(b.inexact(z))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """SciPy's routine, in the operand's dtype; near 0, where it underflows, two terms."""
@@ -384,10 +379,9 @@ class SphericalJn(Elementwise):
         far = xp.special.spherical_jn(self.n, xp.where(near, 1, x))
         return xp.asarray(xp.where(near, series, far), dtype=x.dtype)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ((n jₙ₋₁ - (n + 1) jₙ₊₁) / (2n + 1))*``, finite also at 0."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = (n jₙ₋₁ - (n + 1) jₙ₊₁) / (2n + 1)``, finite also at 0."""
         slope = SphericalJn(self.n + 1)(x) * (-(self.n + 1) / (2 * self.n + 1))
         if self.n:
             slope = slope + SphericalJn(self.n - 1)(x) * (self.n / (2 * self.n + 1))
-        return (z_bar * conj(slope),)
+        return slope

@@ -94,7 +94,7 @@ class LogTotal(RealUnary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / x``, and what is multiplied by the exponentials, all 0, if x is."""
         (x,) = operands
-        return (z_bar / Where()(x.equals(0), x.builder.scalar(1, x.dtype), x),)
+        return (z_bar / Where()(x.equals(0), x.constant(1), x),)
 
 
 def _real(x: ArrayType, name: str) -> ArrayType:

@@ -53,9 +53,9 @@ class Norm(Reduction):
         """``x_bar = z_bar x / z``, and 0 where ``z`` is 0."""
         (x,) = operands
         b = x.builder
-        zero = b.scalar(0, z.dtype)
+        zero = z.constant(0)
         positive = NotEqual()(z, zero)
-        scale = Where()(positive, z_bar / Where()(positive, z, b.scalar(1, z.dtype)), zero)
+        scale = Where()(positive, z_bar / Where()(positive, z, z.constant(1)), zero)
         scale, bar, length = (spread(y, self.axes, x.type.shape) for y in (scale, z_bar, z))
         return (radial(x * b.cast(scale, x.dtype), bar, length, x),)
 
@@ -117,15 +117,15 @@ def _vector(x: Var, order: Any, axes: tuple[int, ...], *, keep: bool) -> Var:
     if isinstance(order, str):
         raise BadArgument(f"the norm {order} is of matrices", hint="give two axes")
     if order == 0:
-        nonzero = NotEqual()(x, b.scalar(0, x.dtype))
+        nonzero = NotEqual()(x, x.constant(0))
         return b.cast(Sum.over(nonzero, axes, keepdims=keep), real_of(x.dtype))
     size = Absolute()(x)
     if abs(order) == math.inf:
         return (Max if order > 0 else Min).over(size, axes, keepdims=keep)
     if order == 1:
         return Sum.over(size, axes, keepdims=keep)
-    zero, one = b.scalar(0, size.dtype), b.scalar(1, size.dtype)
-    exponent = b.scalar(order, size.dtype)
+    zero, one = size.constant(0), size.constant(1)
+    exponent = size.constant(order)
     if order < 0:
         powers = Power()(size, exponent)
     else:
@@ -134,7 +134,7 @@ def _vector(x: Var, order: Any, axes: tuple[int, ...], *, keep: bool) -> Var:
     within = NotEqual()(total, zero)
     if order < 0:  # of an element that is 0 so is the norm, and its slopes
         within = LogicalAnd()(within, IsFinite()(total))
-    root = Power()(Where()(within, total, one), b.scalar(1 / order, size.dtype))
+    root = Power()(Where()(within, total, one), size.constant(1 / order))
     z = Where()(within, root, zero)
     return ByFormula("length")(z, z)
 

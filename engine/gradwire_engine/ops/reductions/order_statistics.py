@@ -170,7 +170,7 @@ def _between(b: Builder, rows: Var, count: Any, q: Any, method: Any) -> Var:
         return below * (1 - part) + at(rows, b.scalar(low + 1, whole)) * part
     wanted, n = (b.cast(b.array(v), DTYPES["float64"]) for v in (q, count))
     wanted = reshape(wanted, (*wanted.shape, *[1] * (rows.ndim - 1)))
-    one, zero = b.scalar(1, wanted.dtype), b.scalar(0, wanted.dtype)
+    one, zero = wanted.constant(1), wanted.constant(0)
     valid = LogicalAnd()(GreaterEqual()(wanted, zero), LessEqual()(wanted, one))
     position = Maximum()(Minimum()(place(zero_unless(valid, wanted), n), n - 1), zero)
     first = Floor()(position)
@@ -178,13 +178,12 @@ def _between(b: Builder, rows: Var, count: Any, q: Any, method: Any) -> Var:
     weight = b.cast(position - first, rows.dtype)
     below, above = (at(rows, b.cast(v, whole)) for v in (first, second))
     z = _share(below, 1 - weight) + _share(above, weight)
-    return Where()(valid, z, b.scalar(math.nan, z.dtype))
+    return Where()(valid, z, z.constant(math.nan))
 
 
 def _share(x: Var, weight: Var) -> Var:
     """``x weight``, where nothing of an infinite ``x`` is 0."""
-    b = x.builder
-    some = LogicalOr()(NotEqual()(weight, b.scalar(0, weight.dtype)), IsFinite()(x))
+    some = LogicalOr()(NotEqual()(weight, weight.constant(0)), IsFinite()(x))
     return zero_unless(some, x * weight)
 
 
@@ -233,7 +232,7 @@ def nanquantile(
     nan, last = IsNan()(rows), (rows.ndim - 1,)
     count = b.cast(Sum(last)(LogicalNot()(nan)), DTYPES["float64"])
     # Infinities sort behind all that is looked at, or are equal to it.
-    filled = Where()(nan, b.scalar(math.inf, rows.dtype), rows)
+    filled = Where()(nan, rows.constant(math.inf), rows)
     z = _between(b, filled, count, order, method)
-    z = Where()(count.equals(0), b.scalar(math.nan, z.dtype), z)
+    z = Where()(count.equals(0), z.constant(math.nan), z)
     return _finished(z, x.shape, axes, keepdims)

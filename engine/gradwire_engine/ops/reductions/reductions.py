@@ -273,7 +273,7 @@ def count_nonzero(b: Builder, a: Any, axis: Static = None, keepdims: Static = Fa
     from gradwire_engine.ops.pointwise.comparison import NotEqual
 
     x = b.array(a)
-    return Sum.record(b, NotEqual()(x, b.scalar(0, x.dtype)), axis, keepdims=keepdims)
+    return Sum.record(b, NotEqual()(x, x.constant(0)), axis, keepdims=keepdims)
 
 
 class Place(Op):

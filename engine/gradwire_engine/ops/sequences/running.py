@@ -112,7 +112,7 @@ class CumLogSumExp(Op):
         length = z.type.shape[self.axis]
         if length == 0:
             return (z_bar,)
-        finite = NotEqual()(z, z.builder.scalar(-math.inf, z.dtype))
+        finite = NotEqual()(z, z.constant(-math.inf))
         first = sliced(z, self.axis, 0, 1)
         earlier = Concatenate(self.axis)(first, sliced(z, self.axis, 0, length - 1))
         # Infinities up to each element share: their number counts as its logarithm.

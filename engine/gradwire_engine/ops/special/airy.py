@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import Cotangents, register
-from gradwire_engine.ops.elementwise import SpecialUnary, conj
+from gradwire_engine.ops.base import register
+from gradwire_engine.ops.elementwise import SpecialUnary
 from gradwire_engine.ops.pointwise.arithmetic import Sqrt
 from gradwire_engine.ops.pointwise.selection import Maximum
 from gradwire_engine.ops.special.tails import airy
@@ -29,14 +29,13 @@ class Airy(SpecialUnary):
         routine = xp.special.airye if self.scaled else xp.special.airy
         return routine(operands[0])[self.which]
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+    def slope(self, z: Var, x: Var) -> Var:
         """By ``Ai'`` and ``Ai'' = x Ai``, so ``Bi``; and the slope ``± sqrt x`` of the scale."""
-        (x,) = operands
         first = self.which % 2 == 0
         partner = Airy(self.which + (1 if first else -1), self.scaled)(x)
         slope = partner if first else x * partner
         if self.scaled:
-            growth = Sqrt()(Maximum()(x, x.builder.scalar(0, x.dtype))) * z
+            growth = Sqrt()(Maximum()(x, x.constant(0))) * z
             slope = slope + growth if self.which < 2 else slope - growth
             slope = airy(x, z, slope, self.which)
-        return (z_bar * conj(slope),)
+        return slope

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def _at(v: float, x: Var) -> tuple[Var, Var]:
     """A constant order beside ``x``."""
-    return x.builder.scalar(v, x.dtype), x
+    return x.constant(v), x
 
 
 class OfOrder(SpecialBinary):
@@ -146,9 +146,9 @@ class J0(SpecialUnary):
 
     ufunc = "special.j0"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar J₁``."""
-        return (-(z_bar * J1()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -J₁``."""
+        return -J1()(x)
 
 
 @register("j1")
@@ -157,10 +157,9 @@ class J1(SpecialUnary):
 
     ufunc = "special.j1"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (J₀ - J₂) / 2``, finite also at 0."""
-        (x,) = operands
-        return (z_bar * ((J0()(x) - Jv()(*_at(2, x))) * 0.5),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = (J₀ - J₂) / 2``, finite also at 0."""
+        return (J0()(x) - Jv()(*_at(2, x))) * 0.5
 
 
 @register("y0")
@@ -172,9 +171,9 @@ class Y0(SpecialUnary):
 
     ufunc = "special.y0"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar Y₁``."""
-        return (-(z_bar * Y1()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -Y₁``."""
+        return -Y1()(x)
 
 
 @register("y1")
@@ -186,10 +185,9 @@ class Y1(SpecialUnary):
 
     ufunc = "special.y1"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (Y₀ - z / x)``."""
-        (x,) = operands
-        return (z_bar * (Y0()(x) - z / x),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = (Y₀ - z / x)``."""
+        return Y0()(x) - z / x
 
 
 @register("i0")
@@ -201,9 +199,9 @@ class I0(SpecialUnary):
 
     ufunc = "special.i0"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar I₁``."""
-        return (z_bar * I1()(operands[0]),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = I₁``."""
+        return I1()(x)
 
 
 @register("i1")
@@ -215,10 +213,9 @@ class I1(SpecialUnary):
 
     ufunc = "special.i1"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (I₀ + I₂) / 2``, finite also at 0."""
-        (x,) = operands
-        return (z_bar * ((I0()(x) + Iv()(*_at(2, x))) * 0.5),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = (I₀ + I₂) / 2``, finite also at 0."""
+        return (I0()(x) + Iv()(*_at(2, x))) * 0.5
 
 
 @register("i0e")
@@ -230,11 +227,10 @@ class I0e(SpecialUnary):
 
     ufunc = "special.i0e"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (exp(-|x|) I₁ - sign(x) z)``."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = (exp(-|x|) I₁ - sign(x) z)``."""
         near = I1e()(x) - Sign()(x) * z
-        return (z_bar * modified_bessel(*_at(0, x), z, near, -1),)
+        return modified_bessel(*_at(0, x), z, near, -1)
 
 
 @register("i1e")
@@ -246,11 +242,10 @@ class I1e(SpecialUnary):
 
     ufunc = "special.i1e"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (exp(-|x|) (I₀ + I₂) / 2 - sign(x) z)``, finite also at 0."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = (exp(-|x|) (I₀ + I₂) / 2 - sign(x) z)``, finite also at 0."""
         near = (I0e()(x) + Ive()(*_at(2, x))) * 0.5 - Sign()(x) * z
-        return (z_bar * modified_bessel(*_at(1, x), z, near, -1),)
+        return modified_bessel(*_at(1, x), z, near, -1)
 
 
 @register("k0")
@@ -262,9 +257,9 @@ class K0(SpecialUnary):
 
     ufunc = "special.k0"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar K₁``."""
-        return (-(z_bar * K1()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -K₁``."""
+        return -K1()(x)
 
 
 @register("k1")
@@ -276,7 +271,6 @@ class K1(SpecialUnary):
 
     ufunc = "special.k1"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar (K₀ + z / x)``."""
-        (x,) = operands
-        return (-(z_bar * (K0()(x) + z / x)),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -(K₀ + z / x)``."""
+        return -(K0()(x) + z / x)

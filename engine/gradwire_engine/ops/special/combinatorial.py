@@ -23,7 +23,15 @@ _LEFTMOST = -150.0
 
 def _is_pole(x: Var) -> Var:
     """Whether ``x`` is 0, -1, -2, …"""
-    return LogicalAnd()(LessEqual()(x, x.builder.scalar(0, x.dtype)), Floor()(x).equals(x))
+    return LogicalAnd()(LessEqual()(x, x.constant(0)), Floor()(x).equals(x))
+
+
+def _beside_pole(x: Var) -> Var:
+    """Whether a pole is nearer to ``x < 1/2`` than 1/4, and gamma functions do not overflow."""
+    half = x.constant(0.5)
+    near = Less()(Absolute()(x - Round()(x)), half * 0.5)
+    inside = LogicalAnd()(x.exceeds(_LEFTMOST), Less()(x, half))
+    return LogicalOr()(_is_pole(x), LogicalAnd()(inside, near))
 
 
 def _rise(z: Var, x: Var, m: Var, factor: Var | None = None) -> Var:
@@ -32,17 +40,14 @@ def _rise(z: Var, x: Var, m: Var, factor: Var | None = None) -> Var:
     At poles of ``Γ(x)`` and beside them it is that of ``Γ(x + m) 1 / Γ(x)``; for whole ``m``, where
     ``Γ(x + m)`` may have one, too, that of the reflected quotient.
     """
-    half, end = x.builder.scalar(0.5, x.dtype), x + m
+    half, end = x.constant(0.5), x + m
     smooth = Gamma()(end) * rgamma_slope(x)
     smooth = (smooth if factor is None else smooth * factor) + z * Digamma()(end)
-    left = Less()(x, half)
-    beside = LogicalAnd()(x.exceeds(_LEFTMOST), Less()(Absolute()(x - Round()(x)), half * 0.5))
-    near = LogicalOr()(_is_pole(x), LogicalAnd()(left, beside))
-    reflected = LogicalAnd()(LogicalAnd()(left, Less()(end, half)), Floor()(m).equals(m))
+    reflected = LogicalAnd()(LogicalAnd()(Less()(x, half), Less()(end, half)), Floor()(m).equals(m))
     rise = DigammaRise()(Where()(reflected, 1 - end, x), m)
     # Of whole m the cotangents' difference is 0, but for its slope in m.
     turn = Where()(_is_pole(x), x * 0, _sine(m) / (_sine(x) * _sine(end)) * math.pi)
-    return Where()(reflected, z * (turn - rise), Where()(near, smooth, z * rise))
+    return Where()(reflected, z * (turn - rise), Where()(_beside_pole(x), smooth, z * rise))
 
 
 def _sine(x: Var) -> Var:
@@ -80,12 +85,13 @@ class Binom(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``n_bar = z_bar z (ψ(n + 1) - ψ(n - k + 1))``, ``k_bar`` with ``ψ(k + 1)``, negative.
 
-        Where a gamma function below the line has a pole, by the slope of its reciprocal.
+        Beside a pole of a gamma function below the line, by the slope of its reciprocal.
         """
         n, k = operands
         top, below, rest = Gamma()(n + 1), k + 1, n - k + 1
         in_k = z * DigammaRise()(below, n - k * 2)
         of_rest = z * Digamma()(below) + top * RGamma()(below) * rgamma_slope(rest)
         of_below = z * Digamma()(rest) + top * RGamma()(rest) * rgamma_slope(below)
-        in_k = Where()(_is_pole(rest), -of_rest, Where()(_is_pole(below), of_below, in_k))
+        in_k = Where()(_beside_pole(below), of_below, in_k)
+        in_k = Where()(_beside_pole(rest), -of_rest, in_k)
         return z_bar * _rise(z, rest, k, RGamma()(below)), z_bar * in_k

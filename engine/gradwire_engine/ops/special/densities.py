@@ -29,7 +29,7 @@ _LARGE = 16.0
 _STIRLING = 1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360
 #: Up to here, ``t - ln(1 + t)`` is a series, of so many terms.
 _NEAR, _TERMS = 0.3, 12
-#: Down to here, reciprocals are finite.
+#: Down to here, reciprocals are finite; smaller densities say nothing of their slopes.
 _TINY = 1e-300
 #: Between this and its reciprocal nothing overflows.
 _PLAIN = 1e-10
@@ -44,7 +44,7 @@ def _series(t: Any) -> Any:
     return r * (t - 2 * total)
 
 
-def _excess(xp: Any, t: Any, ratio: Any) -> Any:
+def excess(xp: Any, t: Any, ratio: Any) -> Any:
     """``t - ln(1 + t)``; ``ratio`` is ``1 + t``, which has more digits near 0."""
     near = abs(t) < _NEAR
     return xp.where(near, _series(xp.where(near, t, 0)), t - xp.log(ratio))
@@ -60,14 +60,14 @@ def _rest(x: Any) -> Any:
 
 def _fall(xp: Any, a: Any, x: Any) -> Any:
     """``ln(xᵃ exp(-x) / Γ(a)) - ln(a / 2π) / 2`` of large ``a``."""
-    return -_rest(a) - a * _excess(xp, (x - a) / a, x / a)
+    return -_rest(a) - a * excess(xp, (x - a) / a, x / a)
 
 
 def _fall_of_share(xp: Any, a: Any, b: Any, x: Any, y: Any) -> Any:
     """``ln(xᵃ yᵇ / B(a, b)) - ln(ab / (2π (a + b))) / 2`` of large parameters, ``x + y = 1``."""
     n, apart = a + b, b * x - a * y
-    excess = a * _excess(xp, apart / a, n * x / a) + b * _excess(xp, -apart / b, n * y / b)
-    return _rest(n) - _rest(a) - _rest(b) - excess
+    total = a * excess(xp, apart / a, n * x / a) + b * excess(xp, -apart / b, n * y / b)
+    return _rest(n) - _rest(a) - _rest(b) - total
 
 
 def _of_numbers(a: float, x: float) -> float:
@@ -110,8 +110,8 @@ class GammaDensity(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar z (a - 1 - x) / x``, ``a_bar = z_bar z (ln x - ψ(a))``."""
         a, x = operands
-        zero, one = (x.builder.scalar(number, x.dtype) for number in (0, 1))
-        inside = x.exceeds(_TINY)
+        zero, one = (x.constant(number) for number in (0, 1))
+        inside = LogicalAnd()(x.exceeds(_TINY), z.exceeds(_TINY))
         safe, end = Where()(inside, x, one), Where()(inside, zero, x)
         beside = GammaDensity()(a - 1, end) - GammaDensity()(a, end)
         in_x = Where()(inside, settled(x, z / safe * (a - 1 - safe)), beside)
@@ -152,8 +152,9 @@ class BetaDensity(Special):
         At 0 and 1 as a difference of densities of other parameters.
         """
         a, b, x = operands
-        zero, half = (x.builder.scalar(number, x.dtype) for number in (0, 0.5))
+        zero, half = (x.constant(number) for number in (0, 0.5))
         inside = LogicalAnd()(x.exceeds(_TINY), (1 - x).exceeds(0))
+        inside = LogicalAnd()(inside, z.exceeds(_TINY))
         safe, ends = Where()(inside, x, half), Where()(inside, zero, x)
         beside = BetaDensity()(a - 1, b, ends) - BetaDensity()(a, b - 1, ends)
         apart = (a - 1) * (1 - safe) - (b - 1) * safe

@@ -15,13 +15,8 @@ from gradwire_engine.ops.pointwise.exponential import Exp, Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Minimum, Where
 from gradwire_engine.ops.promotion import finfo
 from gradwire_engine.ops.special.beta import BetaLn
-from gradwire_engine.ops.special.incomplete import (
-    bell,
-    fraction_in_ab,
-    half_line,
-    pieces,
-    segment,
-)
+from gradwire_engine.ops.special.incomplete import fraction_in_ab
+from gradwire_engine.ops.special.quadratures import bell, half_line, pieces, segment
 from gradwire_engine.ops.special.tails import settled
 
 if TYPE_CHECKING:
@@ -36,6 +31,8 @@ _SQUARED = 1e150
 _SMALL, _TERMS = 1e-2, 8
 #: The shift of an argument to the right, and the number of terms of an asymptotic series there.
 _MOVED, _ASYMPTOTIC = 8, 9
+#: Up to here later derivatives cancel.
+_LEAST = 5e-9
 #: Nodes of a quadrature from 0, or in a tail from this ``df`` on.
 _NODES, _STEEP = 24, 1e2
 #: Below this argument the density rises with every ``df``.
@@ -56,7 +53,7 @@ class Stdtr(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``t_bar`` by the density, ``df_bar`` by the fraction for ``I`` or by an integral."""
         df, t = operands
-        in_df = StdtrInDf(1)(df, t, df.builder.scalar(0, df.dtype))
+        in_df = StdtrInDf(1)(df, t, df.constant(0))
         return z_bar * in_df, z_bar * Exp()(log_student(t, df))
 
 
@@ -86,7 +83,8 @@ class Stdtrit(SpecialBinary):
 class StdtrInDf(Special):
     """Derivative number ``n > 0`` of ``P(T ≤ t)`` in the degrees of freedom, times ``exp(scale)``.
 
-    Relative error below 1e-9 for ``n = 1``; NaN unless ``df`` is positive.
+    Relative error below 1e-9 for ``n = 1``; NaN unless ``df`` is positive, and of later ones where
+    it is so small that they cancel.
     """
 
     n: int
@@ -95,7 +93,7 @@ class StdtrInDf(Special):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """In double precision: a fraction for ``n = 1`` and ``df`` not large, else integrals."""
         df, t, scale = xp.broadcast_arrays(*operands)
-        valid = (df > 0) & (t == t)
+        valid = (df > (0 if self.n == 1 else _LEAST)) & (t == t)
         size = xp.abs(t.astype("float64"))
         moves = valid & (size > 0) & (size < math.inf) & (df < math.inf)
         v, s = (xp.where(moves, x, 1).astype("float64").reshape(-1) for x in (df, size))
@@ -172,7 +170,7 @@ def log_student(t: Var, df: Var) -> Var:
 
     That is ``(1 + t² / df)^(-(df + 1) / 2) / (sqrt(df) B(df / 2, 1 / 2))``.
     """
-    half, one = (df.builder.scalar(number, df.dtype) for number in (0.5, 1))
+    half, one = (df.constant(number) for number in (0.5, 1))
     normal = df.equals(math.inf)
     df = Where()(normal, one, df)
     shape = BetaLn()(df * 0.5, half) + Log()(df) * 0.5
@@ -182,7 +180,7 @@ def log_student(t: Var, df: Var) -> Var:
 
 def log1p_square(y: Var) -> Var:
     """``ln(1 + y²)``, also where the square overflows."""
-    size, one = Absolute()(y), y.builder.scalar(1, y.dtype)
+    size, one = Absolute()(y), y.constant(1)
     large = size.exceeds(1 / finfo(y.dtype).eps)
     safe = Where()(large, one, y)
     return Where()(large, Log()(size) * 2, Log1p()(safe * safe))
@@ -247,5 +245,5 @@ def _fraction(xp: Any, v: Any, t: Any, *, outer: bool) -> Any:
     a, b = v / 2, xp.full_like(v, 0.5)
     psi_rise = -_rise(xp, a + 0.5) - 1 / (v + 1) if outer else _rise(xp, a) + 1 / v
     places = (a, b, x, rest) if outer else (b, a, rest, x)
-    density, in_a = fraction_in_ab(xp, *places, in_a=outer, psi_rise=psi_rise)
+    density, _, in_a = fraction_in_ab(xp, *places, in_a=outer, psi_rise=psi_rise)
     return (in_a if outer else -in_a) * -0.25 - density * (0.25 if outer else 0.25 / v)

@@ -234,8 +234,7 @@ class Incomplete(SpecialBinary):
         By ``t = 1 / sin²θ - 1 / sin²φ``, and by complete integrals for the whole half turns.
         """
         phi, m = operands
-        b = phi.builder
-        one, zero = b.scalar(1, m.dtype), b.scalar(0, m.dtype)
+        one, zero = m.constant(1), m.constant(0)
         sine, cosine = Sin()(phi), Cos()(phi)
         sine = sine * Where()(cosine.exceeds(0), one, -one)
         turns = Round()((phi - Arctan2()(sine, Absolute()(cosine))) * (1 / math.pi))
@@ -297,7 +296,7 @@ def _slope(x: Var, y: Var, z: Var) -> Var:
     slope = Where()(at_zero, Absolute()(y / x), AgmShare()(x, y) * (z / x))
     for end, other, limit in ((x, y, 0), (y, x, math.inf)):
         far = LogicalAnd()(LogicalAnd()(IsInf()(z), IsInf()(end)), IsFinite()(other))
-        slope = Where()(far, x.builder.scalar(limit, x.dtype), slope)
+        slope = Where()(far, x.constant(limit), slope)
     return slope
 
 
@@ -339,7 +338,7 @@ class AgmShare(SpecialBinary):
         far out, with the square of the smaller one of ``z`` and ``1 - z``.
         """
         x, y = operands
-        zero, one = (x.builder.scalar(number, x.dtype) for number in (0, 1))
+        zero, one = (x.constant(number) for number in (0, 1))
         unit = Maximum()(Absolute()(x), Absolute()(y))
         unit = StopGradient()(Where()(unit.equals(0), one, unit))
         p, q = Absolute()(x / unit), Absolute()(y / unit)
@@ -347,6 +346,6 @@ class AgmShare(SpecialBinary):
         integral = AlgebraicIntegral((0.5, 1.5, 1.5))(zero, square, other)
         rest = AgmShare()(y, x)
         rise = Agm()(p, q) * (square * other * integral * (1 / math.pi)) - z * rest
-        far = Less()(Minimum()(p, q), x.builder.scalar(_FAR, x.dtype))
+        far = Less()(Minimum()(p, q), x.constant(_FAR))
         rise = Where()(far, Square()(Minimum()(z, rest)), rise)
         return z_bar * (rise / x), -(z_bar * (rise / y))

@@ -24,9 +24,9 @@ class Entr(SpecialUnary):
 
     ufunc = "special.entr"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar (1 + ln x)``."""
-        return (-(z_bar * (Log()(operands[0]) + 1)),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -(1 + ln x)``."""
+        return -(Log()(x) + 1)
 
 
 @register("rel_entr")
@@ -62,7 +62,7 @@ class KlDiv(SpecialBinary):
 def _ratio(x: Var, y: Var) -> tuple[Var, Var, Var]:
     """Where not both are 0; ``x / y``, else 1, and its logarithm, also where it underflows."""
     none = LogicalAnd()(x.equals(0), y.equals(0))
-    one = x.builder.scalar(1, x.dtype)
+    one = x.constant(1)
     x, y = Where()(none, one, x), Where()(none, one, y)
     ratio = x / y
     size = Maximum()(ratio, y / x)

@@ -34,9 +34,9 @@ class Erf(SpecialUnary):
     scalar = "math.erf({0})"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (2 / sqrt(π) exp(-x²))*``."""
-        return (z_bar * conj(_bell(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 2 / sqrt(π) exp(-x²)``."""
+        return _bell(x)
 
 
 @register("erfc")
@@ -49,9 +49,9 @@ class Erfc(SpecialUnary):
     ufunc = "special.erfc"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar (2 / sqrt(π) exp(-x²))*``."""
-        return (-(z_bar * conj(_bell(operands[0]))),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -(2 / sqrt(π) exp(-x²))``."""
+        return -_bell(x)
 
 
 @register("erfinv")
@@ -60,9 +60,9 @@ class Erfinv(SpecialUnary):
 
     ufunc = "special.erfinv"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar sqrt(π) / 2 exp(z²)``."""
-        return (z_bar * (Exp()(z * z) / TWO_OVER_ROOT_PI),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = sqrt(π) / 2 exp(z²)``."""
+        return Exp()(z * z) / TWO_OVER_ROOT_PI
 
 
 @register("erfcinv")
@@ -71,9 +71,9 @@ class Erfcinv(SpecialUnary):
 
     ufunc = "special.erfcinv"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar sqrt(π) / 2 exp(z²)``."""
-        return (-(z_bar * (Exp()(z * z) / TWO_OVER_ROOT_PI)),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -sqrt(π) / 2 exp(z²)``."""
+        return -(Exp()(z * z) / TWO_OVER_ROOT_PI)
 
 
 @register("erfi")
@@ -83,10 +83,9 @@ class Erfi(SpecialUnary):
     ufunc = "special.erfi"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (2 / sqrt(π) exp(x²))*``."""
-        (x,) = operands
-        return (z_bar * conj(Exp()(x * x) * TWO_OVER_ROOT_PI),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 2 / sqrt(π) exp(x²)``."""
+        return Exp()(x * x) * TWO_OVER_ROOT_PI
 
 
 @register("erfcx")
@@ -99,11 +98,9 @@ class Erfcx(SpecialUnary):
     ufunc = "special.erfcx"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (2 x z - 2 / sqrt(π))*``, where it is small by its series."""
-        (x,) = operands
-        slope = gaussian(x, z, x * z * 2 - TWO_OVER_ROOT_PI, -1, "right")
-        return (z_bar * conj(slope),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 2 x z - 2 / sqrt(π)``, where it is small by its series."""
+        return gaussian(x, z, x * z * 2 - TWO_OVER_ROOT_PI, -1, "right")
 
 
 @register("dawsn")
@@ -116,10 +113,9 @@ class Dawsn(SpecialUnary):
     ufunc = "special.dawsn"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (1 - 2 x z)*``, where it is small by its series."""
-        (x,) = operands
-        return (z_bar * conj(gaussian(x, z, 1 - x * z * 2, 1, "both")),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 1 - 2 x z``, where it is small by its series."""
+        return gaussian(x, z, 1 - x * z * 2, 1, "both")
 
 
 @register("wofz")
@@ -138,17 +134,16 @@ class Wofz(SpecialUnary):
         (x,) = b.promote(x, rule=special_promoted)
         return cls()(b.cast(x, complex_of(x.dtype)) if x.dtype.kind in FLOATING else x)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (2 i / sqrt(π) - 2 x z)*``, where it is small by its series."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 2 i / sqrt(π) - 2 x z``, where it is small by its series."""
         near = x * z * -2 + 1j * TWO_OVER_ROOT_PI
-        return (z_bar * _upwards(x, near, gaussian(x, z, near, 1, "up")),)
+        return _upwards(x, near, gaussian(x, z, near, 1, "up"))
 
 
 def _upwards(x: Var, near: Var, slope: Var) -> Var:
-    """The conjugate slope; of real ``x`` the real part has ``exp(-x²)``, which no series sees."""
+    """The slope; of real ``x`` the real part has ``exp(-x²)``, which no series sees."""
     of_real = Complex()(Real()(near), Imag()(slope))
-    return conj(Where()(Imag()(x).equals(0), of_real, slope))
+    return Where()(Imag()(x).equals(0), of_real, slope)
 
 
 @register("times_wofz", public=False)
@@ -161,11 +156,10 @@ class TimesWofz(SpecialUnary):
         """The product."""
         return operands[0] * xp.special.wofz(operands[0])
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (z / x - 2 x z + 2 i x / sqrt(π))*``, where it is small by its series."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = z / x - 2 x z + 2 i x / sqrt(π)``, where it is small by its series."""
         near = z / x + x * (z * -2 + 1j * TWO_OVER_ROOT_PI)
-        return (z_bar * _upwards(x, near, gaussian(x, z, near, 1, "up", power=0)),)
+        return _upwards(x, near, gaussian(x, z, near, 1, "up", power=0))
 
 
 @register("logit")
@@ -174,10 +168,9 @@ class Logit(SpecialUnary):
 
     ufunc = "special.logit"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (1 / x + 1 / (1 - x))``."""
-        (x,) = operands
-        return (z_bar * (1 / x + 1 / (1 - x)),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = (1 / x + 1 / (1 - x))``."""
+        return 1 / x + 1 / (1 - x)
 
 
 @register("xlog1py")
@@ -194,5 +187,5 @@ class XLog1pY(SpecialBinary):
         """``x_bar = z_bar ln(1 + y)*``, ``y_bar = z_bar (x / (1 + y))*``."""
         x, y = operands
         nowhere = LogicalAnd()(x.equals(0), y.equals(-1))
-        safe = Where()(nowhere, y.builder.scalar(0, y.dtype), y)
+        safe = Where()(nowhere, y.constant(0), y)
         return z_bar * conj(Log1p()(safe)), z_bar * conj(x / (safe + 1))

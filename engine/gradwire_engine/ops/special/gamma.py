@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.axes import integer
+from gradwire_engine.ops.axes import whole_order
 from gradwire_engine.ops.base import Cotangents, Static, register
-from gradwire_engine.ops.elementwise import Special, SpecialBinary, SpecialUnary, conj
+from gradwire_engine.ops.elementwise import Special, SpecialBinary, SpecialUnary
 from gradwire_engine.ops.pointwise.selection import Round, Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
 from gradwire_engine.ops.promotion import special_promoted
@@ -19,8 +19,11 @@ from gradwire_engine.tape import FLOATING, ArrayType
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
-#: The shift of an argument to the right, and the last term of the asymptotic series there.
-_MOVED, _TERMS = 16, 20
+#: The shift of an argument to the right, and Bernoulli's numbers of the asymptotic series there.
+_MOVED, _MOVED_FARTHER = 10, 16
+_BERNOULLI = 1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798
+#: Down to here arguments are moved.
+_LEFTMOST = -256.0
 #: The highest order of polygamma of complex numbers: beyond, factors of its series overflow.
 _HIGHEST_COMPLEX = 100
 
@@ -34,9 +37,9 @@ class GammaLn(SpecialUnary):
 
     ufunc = "special.gammaln"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ψ(x)``."""
-        return (z_bar * Digamma()(operands[0]),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = ψ(x)``."""
+        return Digamma()(x)
 
 
 @register("loggamma")
@@ -49,13 +52,12 @@ class LogGamma(SpecialUnary):
     ufunc = "special.loggamma"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ψ(x)*``, NaN for real ``x < 0``, as ``z``."""
-        (x,) = operands
-        slope = conj(Digamma()(x))
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = ψ(x)``, NaN for real ``x < 0``, as ``z``."""
+        slope = Digamma()(x)
         if x.dtype.kind in FLOATING:
-            slope = Where()(x.builder.scalar(0, x.dtype).exceeds(x), x * math.nan, slope)
-        return (z_bar * slope,)
+            return Where()(x.constant(0).exceeds(x), x * math.nan, slope)
+        return slope
 
 
 @register("gamma")
@@ -68,9 +70,9 @@ class Gamma(SpecialUnary):
     ufunc = "special.gamma"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (z ψ(x))*``."""
-        return (z_bar * conj(z * Digamma()(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = z ψ(x)``."""
+        return z * Digamma()(x)
 
 
 @register("rgamma")
@@ -83,13 +85,11 @@ class RGamma(SpecialUnary):
     ufunc = "special.rgamma"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar (z ψ(x))*``; for ``x < 1/2`` by ``z = sin(πx) Γ(1 - x) / π``."""
-        (x,) = operands
-        one = x.builder.scalar(1, x.dtype)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -(z ψ(x))``; for ``x < 1/2`` by ``z = sin(πx) Γ(1 - x) / π``."""
+        one = x.constant(1)
         growth = Digamma()(Where()(x.equals(math.inf), one, x))
-        slope = Where()(x.exceeds(0.5), -(z * growth), rgamma_slope(x))
-        return (z_bar * conj(slope),)
+        return Where()(x.exceeds(0.5), -(z * growth), rgamma_slope(x))
 
 
 def rgamma_slope(x: Var) -> Var:
@@ -118,9 +118,9 @@ class Digamma(SpecialUnary):
     ufunc = "special.digamma"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ψ'(x)*``."""
-        return (z_bar * conj(polygamma_of(1, operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = ψ'(x)``."""
+        return polygamma_of(1, x)
 
 
 @register("digamma_rise", public=False)
@@ -147,18 +147,32 @@ def polygamma_rise(xp: Any, n: int, *operands: Any) -> Any:
     """``ψ⁽ⁿ⁾(x + h) - ψ⁽ⁿ⁾(x)``: both moved to where the asymptotic series are subtracted."""
     x, h = xp.broadcast_arrays(*[v.astype("float64") for v in operands])
     end = x + h
-    valid = (x > 0) & (end > 0) & (end + _MOVED < math.inf)
-    safe, step = xp.where(valid, x, 1), xp.where(valid, h, 1)
+    least = xp.minimum(x, end)
+    poles = (least <= 0) & ((x == xp.floor(x)) | (end == xp.floor(end)))
+    valid = (least > _LEFTMOST) & ~poles & (end + _MOVED < math.inf)
+    safe, step = xp.where(valid, x, _MOVED), xp.where(valid, h, 1)
+    least = float(xp.min(xp.where(valid, least, _MOVED), initial=_MOVED))
+    moved = max(0, _MOVED - math.floor(least))
     total = xp.zeros(xp.shape(x))
-    for k in range(_MOVED):
-        total = total - _fall(xp, safe + k, step, n + 1) * math.factorial(n)
-    w = safe + _MOVED
-    total = total - _fall(xp, w, step, n + 1) * (math.factorial(n) / 2)
-    growth = xp.log1p(step / w)
-    total = total - _fall(xp, w, step, n) * math.factorial(n - 1) if n else total + growth
-    for k, bernoulli in enumerate(xp.special.bernoulli(_TERMS)[2::2], 1):
+    for k in range(moved):
+        total = total - _fall(xp, safe + k, step, n + 1)
+    w = safe + moved
+    total = total - _fall(xp, w, step, n + 1) / 2
+    total = total * math.factorial(n)
+    total = (
+        total - _fall(xp, w, step, n) * math.factorial(n - 1) if n else total + xp.log1p(step / w)
+    )
+    # Differences of powers, each from the one before, in which nothing cancels.
+    u, v = 1 / (w + step), 1 / w
+    fall = _fall(xp, w, step, 2)
+    squares, power, part = (u * u, v * v), v**n, _fall(xp, w, step, n) if n else 0
+    for k, bernoulli in enumerate(_BERNOULLI, 1):
+        part = part * squares[0] + power * fall
+        power = power * squares[1]
         weight = bernoulli * math.factorial(2 * k + n - 1) / math.factorial(2 * k)
-        total = total - xp.expm1(-(2 * k + n) * growth) / w ** (2 * k + n) * weight
+        total = total - part * weight
+    if valid.all():
+        return ((-1) ** n * total).astype(operands[0].dtype)
     plain = _polygamma(xp, n, end) - _polygamma(xp, n, x)
     plain = xp.where((x == math.inf) & (end == math.inf), 0, plain)
     return xp.where(valid, (-1) ** n * total, plain).astype(operands[0].dtype)
@@ -193,10 +207,7 @@ class Polygamma(Special):
     @classmethod
     def record(cls, b: Builder, n: Static, x: Any) -> Any:
         """Record with a static order."""
-        order = integer(n, "n")
-        if order < 0:
-            raise BadArgument(f"polygamma needs an order of 0 or more, got {order}")
-        return polygamma_of(order, *b.promote(x, rule=special_promoted))
+        return polygamma_of(whole_order(n, cls.name), *b.promote(x, rule=special_promoted))
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """The same type; of complex numbers the order is bounded."""
@@ -214,9 +225,9 @@ class Polygamma(Special):
             return _complex_polygamma(xp, self.n, x.astype("complex128")).astype(x.dtype)
         return _polygamma(xp, self.n, x)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ψ⁽ⁿ⁺¹⁾(x)*``."""
-        return (z_bar * conj(polygamma_of(self.n + 1, operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = ψ⁽ⁿ⁺¹⁾(x)``."""
+        return polygamma_of(self.n + 1, x)
 
 
 def _complex_polygamma(xp: Any, n: int, x: Any) -> Any:
@@ -224,11 +235,11 @@ def _complex_polygamma(xp: Any, n: int, x: Any) -> Any:
     left = x.real < 0.5
     w = xp.where(left, 1 - x, x)
     total = xp.zeros(xp.shape(x), x.dtype)
-    for _ in range(_MOVED + n):
+    for _ in range(_MOVED_FARTHER + n):
         total = total + math.factorial(n) / w ** (n + 1)
         w = w + 1
     total = total + math.factorial(n - 1) / w**n + math.factorial(n) / (2 * w ** (n + 1))
-    for k, bernoulli in enumerate(xp.special.bernoulli(_TERMS)[2::2], 1):
+    for k, bernoulli in enumerate(_BERNOULLI, 1):
         weight = bernoulli * math.factorial(2 * k + n - 1) / math.factorial(2 * k)
         total = total + weight / w ** (2 * k + n)
     return xp.where(left, -total - math.pi * _cotangent_slope(xp, n, x), (-1) ** (n + 1) * total)

@@ -22,8 +22,15 @@ if TYPE_CHECKING:
 
 #: Most terms of a series, its last beside the largest, its rounding, and how exact it must be.
 _MOST_TERMS, _LAST, _ROUNDING, _EXACT = 5000, 1e-18, 1e-15, 1e-9
+#: SciPy's ``₂F₁`` is trusted between these arguments and for parameters of this sum, unless two
+#: solutions differ by so little more than a whole power; ``₁F₁`` but for ``x`` in so short a range.
+_FAR, _LARGE, _DEGENERATE, _JUST_BELOW = 1e8, 30.0, 1e-4, -1.5
+#: What two routines give alike is right.
+_EQUAL = 1e-11
 #: After so many terms there is a look at which of so many series go on.
 _BLOCK, _ELEMENTS = 16, 2048
+#: Below, slopes in other parameters cancel that are in proportion to one.
+_PROPORTIONAL = 1e-7
 #: A first term below this has lost digits.
 _UNDERFLOW = 1e-280
 #: The largest parameter: with larger ones SciPy's series are long, and cannot be interrupted.
@@ -31,7 +38,7 @@ _LARGEST = 1e6
 #: Beyond this ``₁F₁`` of such parameters overflows, unless it is a polynomial; before its opposite,
 #: of parameters up to a thousand, some terms of an asymptotic series are exact.
 _OVERFLOWING = 1e9
-_ASYMPTOTIC, _ASYMPTOTIC_TERMS = 1e3, 6
+_ASYMPTOTIC, _ASYMPTOTIC_TERMS, _FALLING = 1e3, 6, 200.0
 #: From here on SciPy's ``₀F₁`` may use an asymptotic series.
 _DIVIDING = 1e5
 #: A factor of a term's numerator, and its slopes by number of parameter.
@@ -49,11 +56,35 @@ class Series(Special):
     flops_per_element = 100
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's routine; where that may lose digits, the series where it has them.
+
+        Elsewhere NaN where SciPy's routine for complex numbers differs.
+        """
+        z = xp.asarray(self.plain(xp, *operands))
+        if z.dtype.kind == "c":
+            return z[()]
+        shaped = xp.broadcast_arrays(*operands)
+        doubtful = self.doubtful(xp, *shaped)
+        if not doubtful.any():
+            return z[()]
+        chosen = [v[doubtful] for v in shaped]
+        near = z[doubtful]
+        series = SeriesInParameters((0,) * (len(chosen) - 1)).kernel(xp, *chosen)
+        other = self.plain(xp, *[v.astype("complex128") for v in chosen]).real
+        differ = xp.isfinite(other) & (xp.abs(other - near) > xp.abs(near) * _EQUAL)
+        z[doubtful] = xp.where(xp.isnan(series), xp.where(differ, math.nan, near), series)
+        return z[()]
+
+    def plain(self, xp: Any, *operands: Any) -> Any:
         """SciPy's routine, which takes real parameters only."""
         *parameters, x = operands
         if x.dtype.kind == "c":
             parameters = [xp.where(p.imag == 0, p.real, math.nan) for p in parameters]
         return getattr(xp.special, self.name)(*_bounded(xp, parameters), x)
+
+    def doubtful(self, xp: Any, *operands: Any) -> Any:
+        """Where SciPy's routine for real numbers may lose digits: by default nowhere."""
+        return operands[0] != operands[0]
 
     def holds(self, result: Type) -> bool:
         """Parameters beside complex ``x``."""
@@ -99,17 +130,26 @@ class SeriesInParameters(Special):
         longest_first = xp.argsort(-size)
         for start in range(0, len(x), _ELEMENTS):
             piece = longest_first[start : start + _ELEMENTS]
-            *uppers, lower, of_x = [v[piece] for v in flat]
-            found[piece] = self._summed(xp, uppers, lower, of_x)
+            for again in (False, True):
+                of = [v[piece] for v in flat]
+                found[piece] = self._summed(xp, of[:-2], *of[-2:], again=again)
+                piece = piece[xp.isnan(found[piece])]
+                if not len(piece):
+                    break
         return found.reshape(shaped[-1].shape).astype(operands[0].dtype)
 
-    def _summed(self, xp: Any, uppers: list[Any], lower: Any, x: Any) -> Any:
+    def _summed(self, xp: Any, uppers: list[Any], lower: Any, x: Any, *, again: bool) -> Any:
         """Sum Taylor polynomials in the parameters.
 
         For ``x < 0`` after Kummer's or Pfaff's transformation of the last ``aᵢ``, so that terms
-        keep their sign.  Source: DLMF 13.2.39, 15.8.1.
+        keep their sign; ``again``, where that cancels, after none or of the first.
+        Source: DLMF 13.2.39, 15.8.1.
         """
         count = len(uppers)
+        if again and count == 2:
+            m, n, of_lower = self.counts
+            mirrored = SeriesInParameters((n, m, of_lower), self.in_x)
+            return mirrored._summed(xp, uppers[::-1], lower, x, again=False)
         x = xp.where(x < 1, x, math.nan) if count == 2 else x
         term = xp.zeros([*[n + 1 for n in self.counts], *x.shape])
         term[(0,) * len(self.counts)] = 1
@@ -118,19 +158,22 @@ class SeriesInParameters(Special):
             self._multiply(term, factors, lower, xp.ones(x.shape) * (j + 1), j)
         factors = [(a + self.in_x, slopes) for a, slopes in factors]
         lower, w = lower + self.in_x, x
-        left = xp.minimum(x, 0)
+        left = xp.minimum(0 if again else x, 0)
         scale = xp.ones(x.shape)
-        if count == 1:
+        if count == 1 and not again:
             scale, w = xp.exp(left), xp.abs(x)
         if count == 2:
             log = -xp.log1p(-left)
             scale, term = xp.exp(factors[0][0] * log), _times_power(xp, term, log)
             w = xp.where(x < 0, x / (x - 1), x)
         term, w = term * scale, xp.where(scale > _UNDERFLOW, w, math.nan)
-        if count:
-            a, mirrored = factors[-1][0], x < 0
-            slopes = {count - 1: xp.where(mirrored, -1.0, 1.0), count: xp.where(mirrored, 1.0, 0.0)}
-            factors[-1] = xp.where(mirrored, lower - a, a), slopes
+        if count and not again:
+            a, negative = factors[-1][0], x < 0
+            if sum(self.counts) and not self.counts[count - 1]:
+                # What is in proportion to it cancels.
+                w = xp.where(negative & (xp.abs(a) < _PROPORTIONAL) & (a != 0), math.nan, w)
+            slopes = {count - 1: xp.where(negative, -1.0, 1.0), count: xp.where(negative, 1.0, 0.0)}
+            factors[-1] = xp.where(negative, lower - a, a), slopes
         return self._sum(xp, term, factors, lower, w)
 
     def _sum(self, xp: Any, term: Any, factors: list[Factor], lower: Any, w: Any) -> Any:
@@ -164,9 +207,9 @@ class SeriesInParameters(Special):
                 near = xp.all(size * k <= _LAST * largest[..., on], axis=axes)
                 done[on] |= near & (k > -least[on])
                 ended[on] |= ~xp.all(xp.isfinite(term), axis=axes)
-        found, value = total[self.counts], total[(0,) * len(self.counts)]
-        allowed = xp.maximum(xp.abs(value), xp.abs(found)) * _EXACT
-        exact = done & (largest[self.counts] * _ROUNDING <= allowed)
+        found = total[self.counts]
+        share = _EXACT if sum(self.counts) else _EQUAL
+        exact = done & (largest[self.counts] * _ROUNDING <= xp.abs(found) * share)
         orders = math.prod([math.factorial(n) for n in self.counts])
         return xp.where(exact, found * orders, math.nan)
 
@@ -230,13 +273,13 @@ class Hyp0f1(Series):
 
     workspace = 1.2
 
-    def kernel(self, xp: Any, *operands: Any) -> Any:
+    def plain(self, xp: Any, *operands: Any) -> Any:
         """SciPy's routine, but for ``b = 1`` far out, where it divides by 0: ``I₀(2 √x)``."""
         b, x = operands
         if x.dtype.kind == "c":
-            return super().kernel(xp, b, x)
+            return super().plain(xp, b, x)
         far = (b == 1) & (x > _DIVIDING)
-        near = super().kernel(xp, b, xp.where(far, 0, x))
+        near = super().plain(xp, b, xp.where(far, 0, x))
         if not far.any():
             return near
         found = xp.special.i0(2 * xp.sqrt(xp.where(far, x, 0)))
@@ -262,7 +305,13 @@ class Hyp1f1(Series):
 
     workspace = 2.0
 
-    def kernel(self, xp: Any, *operands: Any) -> Any:
+    def doubtful(self, xp: Any, *operands: Any) -> Any:
+        """For negative ``b``, and large parameters just below 0."""
+        a, b, x = operands
+        below = (x < 0) & (x > _JUST_BELOW) & (xp.abs(a) + xp.abs(b) > _LARGE)
+        return ((b < -1) & (xp.abs(x) <= _OVERFLOWING)) | below
+
+    def plain(self, xp: Any, *operands: Any) -> Any:
         """SciPy's routine, which takes the longer the larger ``x`` is: infinite far out.
 
         Far out on the other side ``Γ(b) / Γ(b - a) (-x)⁻ᵃ Σ (a)ₛ (a - b + 1)ₛ / s! (-x)⁻ˢ``; there
@@ -270,11 +319,14 @@ class Hyp1f1(Series):
         Source: DLMF 13.7.1, 13.7.2.
         """
         if operands[-1].dtype.kind == "c":
-            return super().kernel(xp, *operands)
+            return super().plain(xp, *operands)
         a, b = _bounded(xp, operands[:2])
         x = operands[-1]
-        beyond = (abs(x) > _OVERFLOWING) & ((a > 0) | (a != xp.floor(a)))
-        near = super().kernel(xp, a, b, xp.where(beyond, 0, x))
+        # Of negative x also nearer, where the terms of the asymptotic series fall.
+        falling = (xp.abs(a) + _ASYMPTOTIC_TERMS) * (xp.abs(a - b) + _ASYMPTOTIC_TERMS + 1)
+        beyond = (abs(x) > _OVERFLOWING) | (x < falling * -_FALLING)
+        beyond = beyond & ((a > 0) | (a != xp.floor(a)))
+        near = super().plain(xp, a, b, xp.where(beyond, 0, x))
         if not beyond.any():
             return near
         infinite = xp.special.gammasgn(a) * xp.special.gammasgn(b) * math.inf
@@ -288,24 +340,11 @@ class Hyp2f1(Series):
 
     workspace = 1.0
 
-
-@register("hyperu", public=False)
-class HyperU(Special):
-    """Tricomi's function of constant parameters: ``z = U(a, b, x)``."""
-
-    flops_per_element = 100
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """SciPy's routine; NaN for parameters beyond a million."""
-        *parameters, x = operands
-        return xp.special.hyperu(*_bounded(xp, parameters), x)
-
-    def holds(self, result: Type) -> bool:
-        """Both parameters."""
-        return True
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar a U(a + 1, b + 1, x)``."""
-        *parameters, x = operands
-        a, b = (StopGradient()(p) for p in parameters)
-        return None, None, -(z_bar * (a * self(a + 1, b + 1, x)))
+    def doubtful(self, xp: Any, *operands: Any) -> Any:
+        """Beside degenerate parameters, for large or negative ones, and far out."""
+        a, b, c, x = operands
+        found = (c < 0) | (xp.abs(x) > _FAR) | (xp.abs(a) + xp.abs(b) + c > _LARGE)
+        for v in (a - b, c - a - b):
+            apart = xp.abs(v - xp.round(v))
+            found = found | ((apart > 0) & (apart < _DEGENERATE))
+        return found

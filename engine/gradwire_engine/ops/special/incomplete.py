@@ -2,42 +2,48 @@
 
 The derivatives in the parameters are not in SciPy. They are integrals of the differentiated
 densities; of the two sides of ``x``, that is taken on which the integrand keeps its sign, so that
-nothing cancels. Source of the rule: Takahasi and Mori, "Double exponential formulas for numerical
-integration" (1974); of the problem: Moore, "Algorithm AS 187" (1982), and Boik and Robison-Cox,
+nothing cancels. Source of the problem: Moore, "Algorithm AS 187" (1982), and Boik and Robison-Cox,
 "Derivatives of the incomplete beta function" (1998).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.comparison import IsNan
 from gradwire_engine.ops.pointwise.exponential import Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.special.densities import BetaDensity, GammaDensity
-from gradwire_engine.ops.special.gamma import polygamma_of, polygamma_rise
+from gradwire_engine.ops.special.densities import BetaDensity, GammaDensity, excess
+from gradwire_engine.ops.special.gamma import DigammaRise, polygamma_of, polygamma_rise
+from gradwire_engine.ops.special.quadratures import (
+    NEGLIGIBLE,
+    Slopes,
+    bell,
+    half_line,
+    mixed_powers,
+    pieces,
+    segment,
+)
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
-#: Step of the quadrature, its first and farthest node, the exponent beyond which a tail is nothing.
-_STEP, _FIRST, _FARTHEST, _NEGLIGIBLE = 1 / 10, -4.5, 80.0, 40.0
 #: Shares of large parameters, and their reciprocals, where densities are 0.
 _NOTHING = 1e-10
-#: Below this a number is not known well by its distance from 1.
-_BESIDE_0 = 1e-5
-#: Values of the integrand that are held at a time, if more than one node's.
-_BLOCK = 1 << 14
-#: The most terms of a fraction; elements that are summed at a time, to a term of so small a share.
-_MOST_TERMS, _PIECE, _LEAST = 82, 1 << 12, 1e-17
+#: Down to here logarithms of numbers are nodes of an integral over their distance from 1.
+_NEXT_TO_0 = 1e-25
+#: Of smaller parameters, slopes in the other one cancel in the fraction.
+_SMALL = 1e-2
+#: Smaller values are those of a fraction.
+_TAIL = 1e-200
+#: The most terms of a fraction; the least share of a series' term.
+_MOST_TERMS, _LEAST = 82, 1e-17
 #: From here on a gamma density is nearly normal in ``ln t``; nodes for the rest of one.
-_NORMAL, _NODES = 2e2, 24
+LARGE, _NODES = 2e2, 24
 
 
 class _OfGamma(SpecialBinary):
@@ -77,9 +83,11 @@ class GammaIncInA(SpecialBinary):
     """Derivative number ``n > 0`` of ``P(a, x)`` in ``a``: ``z = ∂ⁿP/∂aⁿ``.
 
     Relative error below 1e-9 for ``n = 1`` and ``a`` from 1e-2 to 1e3; NaN unless ``a > 0``.
+    ``in_proportion`` that for constant ``x / a``, of ``a`` from 200 on, and 0 below.
     """
 
     n: int
+    in_proportion: bool = False
     flops_per_element = 10_000
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
@@ -88,10 +96,10 @@ class GammaIncInA(SpecialBinary):
         valid = (a > 0) & (a < math.inf) & (x >= 0)
         a, x = (xp.where(valid, v, 1).astype("float64").reshape(-1) for v in (a, x))
         found = xp.zeros(a.shape)
-        small, below = a < _NORMAL, x < a + 1
+        small, below = a < LARGE, x < a + 1
         for chosen, rule in (
-            (small & below, self._series),
-            (small & ~below, self._integral),
+            (small & below & (not self.in_proportion), self._series),
+            (small & ~below & (not self.in_proportion), self._integral),
             (~small, self._part_of_peak),
         ):
             for piece in pieces(xp, chosen, a):
@@ -117,9 +125,9 @@ class GammaIncInA(SpecialBinary):
         x = xp.minimum(x, 1 / _NOTHING)
         start, ln_gamma = xp.log(x), xp.special.gammaln(a + 1)
         psi = falling_slopes(xp, self.n, a, 0.0)
-        reach = _NEGLIGIBLE
+        reach = NEGLIGIBLE
         for _ in range(8):
-            reach = _NEGLIGIBLE + a * xp.log1p(reach / x)
+            reach = NEGLIGIBLE + a * xp.log1p(reach / x)
 
         def integrand(y: Any) -> Any:
             ln_t = start + y
@@ -135,35 +143,42 @@ class GammaIncInA(SpecialBinary):
         edge, steep = xp.log1p(apart), xp.abs(apart)
         inverse = 1 / (a * a)
         # ln a - ψ(a).  Source: DLMF 5.11.2
-        excess = (0.5 + (1 / 12 - (1 / 120 - inverse / 252) * inverse) / a) / a
-        psi = [-xp.special.polygamma(k, a) for k in range(1, self.n)]
-        lower = edge <= -excess
-        fall = 2 * _NEGLIGIBLE / a
+        rise = (0.5 + (1 / 12 - (1 / 120 - inverse / 252) * inverse) / a) / a
+        psi = [self._rate(k, a) - xp.special.polygamma(k, a) for k in range(1, self.n)]
+        lower = edge <= -rise
+        fall = 2 * NEGLIGIBLE / a
         length = fall / (steep + xp.sqrt(steep * steep + fall * (1 + apart)))
 
         def integrand(w: Any) -> Any:
             y = edge + w
-            density = xp.exp((y - xp.expm1(y)) * a)
-            return density * bell(self.n, [y + excess, *psi])
+            t = xp.expm1(y)
+            fall = -excess(xp, t, t + 1)
+            slope = (fall if self.in_proportion else y) + rise
+            return xp.exp(fall * a) * bell(self.n, [slope, *psi])
 
         total = segment(xp, integrand, xp.where(lower, -length, length), _NODES)
         stirling = (1 / 12 - (1 / 360 - inverse / 1260) * inverse) / a
         return -total * xp.exp(-stirling) * xp.sqrt(a / (2 * math.pi))
+
+    def _rate(self, k: int, a: Any) -> Any:
+        """Derivative number ``k > 0`` of ``ln a``, which changes with ``x`` in proportion to it."""
+        return -math.prod([-1 / a] * k) * math.factorial(k - 1) if k and self.in_proportion else 0.0
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` by the next derivative, ``x_bar`` by the density's."""
         a, x = operands
         density = GammaDensity()(a, x) * where_defined(z)
         if self.n:
-            slopes = [-polygamma_of(k, a) for k in range(self.n)]
-            density = density * bell(self.n, [Log()(x) + slopes[0], *slopes[1:]])
-        return z_bar * GammaIncInA(self.n + 1)(a, x), z_bar * density
+            slopes = [self._rate(k, a) - polygamma_of(k, a) for k in range(self.n)]
+            first = Log()(x) - x / a + 1 if self.in_proportion else Log()(x)
+            density = density * bell(self.n, [first + slopes[0], *slopes[1:]])
+        later = GammaIncInA(self.n + 1, self.in_proportion)(a, x)
+        return z_bar * (later - density * (x / a) if self.in_proportion else later), z_bar * density
 
 
 def where_defined(z: Var) -> Var:
     """1, and NaN where ``z`` is: a density's formula has values outside the domain, too."""
-    b = z.builder
-    return Where()(IsNan()(z), b.scalar(math.nan, z.dtype), b.scalar(1, z.dtype))
+    return Where()(IsNan()(z), z.constant(math.nan), z.constant(1))
 
 
 def falling_slopes(xp: Any, n: int, a: Any, log: Any) -> list[Any]:
@@ -185,6 +200,16 @@ class _OfBeta(Special):
 
     flops_per_element = 100
     sign: ClassVar[int] = 1
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's routine, which has few digits where it nearly underflows: there by a fraction."""
+        z = xp.asarray(super().kernel(xp, *operands))
+        low = z < _TAIL
+        if z.dtype.itemsize == 8 and low.any():
+            a, b, x = (v[low] for v in xp.broadcast_arrays(*operands))
+            places = (a, b, x, 1 - x) if self.sign > 0 else (b, a, 1 - x, x)
+            z[low] = fraction_in_ab(xp, *places, in_a=True)[1]
+        return z[()]
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar xᵃ⁻¹ (1 - x)ᵇ⁻¹ / B(a, b)``; ``a_bar`` and ``b_bar`` by quadrature."""
@@ -211,7 +236,7 @@ class BetaIncInAB(Special):
     """Derivative of ``I_x(a, b)``, ``m`` times in ``a`` and ``n`` times in ``b``, not both 0.
 
     Relative error below 1e-9 for ``m + n = 1`` and parameters from 1e-2 to 1e3; NaN unless they
-    are positive, and for later ones where one is below 1e-6, or 1e-4 where ``x`` is nearly 0.
+    are positive.
     """
 
     m: int
@@ -221,14 +246,14 @@ class BetaIncInAB(Special):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """In double precision: a continued fraction if ``m + n`` is 1, else integrals."""
         a, b, x = xp.broadcast_arrays(*operands)
-        # Of later ones, the slopes of smaller parameters cancel.
-        least = xp.where(x < _BESIDE_0, 1e-4, 1e-6) if self.m + self.n > 1 else 0
-        valid = (a > least) & (a < math.inf) & (b > least) & (b < math.inf) & (x >= 0) & (x <= 1)
+        valid = (a > 0) & (a < math.inf) & (b > 0) & (b < math.inf) & (x >= 0) & (x <= 1)
         a, b, x = (xp.where(valid, v, 0.5).astype("float64").reshape(-1) for v in (a, b, x))
         found = xp.zeros(a.shape)
         left = x * (a + b + 2) < a + 1
-        terms = _terms_in_ab(xp, *(xp.where(left, *v) for v in ((a, b), (b, a), (x, 1 - x))))
-        simple = (terms < _MOST_TERMS) if self.m + self.n == 1 else a < 0
+        near, *others = (xp.where(left, *v) for v in ((a, b), (b, a), (x, 1 - x)))
+        terms = _terms_in_ab(xp, near, *others)
+        of_near = left if self.m else ~left
+        simple = (terms < _MOST_TERMS) & (self.m + self.n == 1) & (of_near | (near > _SMALL))
         for chosen, size, rule in (
             (simple & left, terms, self._fraction),
             (simple & ~left, terms, self._mirrored_fraction),
@@ -240,32 +265,66 @@ class BetaIncInAB(Special):
         return xp.where(valid, shaped, math.nan).astype(operands[0].dtype)
 
     def _fraction(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
-        return fraction_in_ab(xp, a, b, x, 1 - x, in_a=self.m == 1)[1]
+        return fraction_in_ab(xp, a, b, x, 1 - x, in_a=self.m == 1)[2]
 
     def _mirrored_fraction(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
-        return -fraction_in_ab(xp, b, a, 1 - x, x, in_a=self.m == 0)[1]
+        return -fraction_in_ab(xp, b, a, 1 - x, x, in_a=self.m == 0)[2]
 
     def _integral(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
-        """The integral up to ``x`` below the mean, else that beyond it."""
-        slopes = _beta_slopes(self.m, self.n, xp.special.polygamma, a, b)
-        lower = xp.log(x) <= -slopes[1, 0] if self.m else xp.log1p(-x) >= -slopes[0, 1]
-        lower = lower | (x < _BESIDE_0)
-        # u = x exp(-w) below, where u = t, and above, where u = 1 - t.
-        p, q, ends = (xp.where(lower, one, other) for one, other in ((a, b), (b, a), (x, 1 - x)))
-        ln_end, ln_beta = xp.log(ends), xp.special.betaln(a, b)
+        """The integral up to ``x`` below the mean, else that beyond it.
+
+        By ``1 / B(a, b) = a Γ(a + b) / (Γ(a + 1) Γ(b))`` of the smaller parameter nothing cancels.
+        """
+        m, n, low = self.m, self.n, a < b
+
+        def rise(k: int, *, of_a: bool) -> Any:
+            p, q, moved = (a, b, low) if of_a else (b, a, ~low)
+            return polygamma_rise(xp, k, p + moved, q - moved)
+
+        slopes = _slopes(m, n, rise, lambda k: xp.special.polygamma(k, a + b))
+        least = xp.minimum(a, b)
+        pole = 1 / least
+        mean = slopes[1, 0] + xp.where(low, pole, 0) if m else slopes[0, 1] + xp.where(low, 0, pole)
+        lower = xp.log(x) <= -mean if m else xp.log1p(-x) >= -mean
+        ln_scale = xp.special.betaln(a, b) + xp.log(least)
+
+        def slope(ln_t: Any, ln_rest: Any) -> Any:
+            shifted = _shifted(slopes, ln_t, ln_rest)
+            total = mixed_powers(m, n, shifted) * least
+            if m:
+                total = total + xp.where(low, mixed_powers(m - 1, n, shifted) * m, 0)
+            if n:
+                total = total + xp.where(low, 0, mixed_powers(m, n - 1, shifted) * n)
+            return xp.exp(a * ln_t + b * ln_rest - ln_scale) * total
+
+        # u = start exp(-w) below, where u = t, and above, where u = 1 - t.
+        start = xp.where(lower, x, xp.maximum(x, _NEXT_TO_0))
+        ln_end = xp.where(lower, xp.log(start), xp.log1p(-start))
 
         def integrand(w: Any) -> Any:
             near = ln_end - w
             far = xp.log(-xp.expm1(near))
-            density = xp.exp(p * near + (q - 1) * far - ln_beta)
             ln_t, ln_rest = xp.where(lower, near, far), xp.where(lower, far, near)
-            return density * _mixed_powers(self.m, self.n, _shifted(slopes, ln_t, ln_rest))
+            return slope(ln_t, ln_rest) * xp.exp(-far)
 
         # The far power grows as the near one falls, at most by this exponent.
-        rest = xp.maximum(1 - ends, 1e-300)
+        p, q, ends, rest = (
+            xp.where(lower, *v) for v in ((a, b), (b, a), (start, 1 - start), (1 - start, start))
+        )
+        rest = xp.maximum(rest, 1e-300)
         gain = xp.maximum(q - 1, 0) * -xp.log(rest)
         fall = 2 * p + 2 + xp.abs(q - 1) * ends / rest
-        total = half_line(xp, integrand, 1 / fall, (1 + gain / _NEGLIGIBLE) / p)
+        total = half_line(xp, integrand, 1 / fall, (1 + gain / NEGLIGIBLE) / p)
+        beside_0 = x < start
+        if beside_0.any():
+            ln_x = xp.log(xp.maximum(x, 5e-324))
+
+            def in_logarithm(y: Any) -> Any:
+                ln_rest = xp.log1p(-xp.exp(ln_x + y))
+                return slope(ln_x + y, ln_rest) * xp.exp(-ln_rest)
+
+            before = segment(xp, in_logarithm, xp.log(start) - ln_x, _NODES)
+            total = total + xp.where(beside_0, before, 0)
         return xp.where(lower, total, -total)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -273,8 +332,12 @@ class BetaIncInAB(Special):
         a, b, x = operands
         density = BetaDensity()(a, b, x) * where_defined(z)
         if self.m + self.n:
-            slopes = _beta_slopes(self.m, self.n, polygamma_of, a, b)
-            density = density * _mixed_powers(
+
+            def rise(k: int, *, of_a: bool) -> Var:
+                return DigammaRise(k)(*((a, b) if of_a else (b, a)))
+
+            slopes = _slopes(self.m, self.n, rise, lambda k: polygamma_of(k, a + b))
+            density = density * mixed_powers(
                 self.m, self.n, _shifted(slopes, Log()(x), Log1p()(-x))
             )
         return (
@@ -290,13 +353,13 @@ def _terms_in_ab(xp: Any, a: Any, b: Any, x: Any) -> Any:
     They grow as the square root of ``a``, and are few far below that bound: as measured.
     """
     near = x * (a + b + 2) / (a + 1)
-    return (12 + 2.2 * xp.sqrt(a)) * (0.3 + 0.7 * near**3)
+    return (12 + 2.2 * xp.sqrt(a)) * (0.3 + 0.7 * (near * near * near))
 
 
 def fraction_in_ab(
     xp: Any, a: Any, b: Any, x: Any, rest: Any, *, in_a: bool, psi_rise: Any = None
-) -> tuple[Any, Any]:
-    """``xᵃ (1 - x)ᵇ / (a B(a, b))`` and a slope of ``I_x(a, b)``.
+) -> tuple[Any, Any, Any]:
+    """``xᵃ (1 - x)ᵇ / (a B(a, b))``, ``I_x(a, b)`` and a slope of it.
 
     For ``x < (a + 1) / (a + b + 2)``. That of the even part of its continued fraction.
     ``psi_rise`` is ``ψ(a + b)`` less ``ψ(b)``, or ``ψ(a + 1)`` if it is that in ``a``.
@@ -306,17 +369,19 @@ def fraction_in_ab(
     count = math.ceil(float(xp.max(_terms_in_ab(xp, a, b, x))))
     lean, turn = a * rest - b * x + 1, rest if in_a else -x
     below, slope, above, above_slope = 1.0, 0.0, 0.0, 0.0
+    share_of_c, twice = 1 / (a + (2 * count + 1)), 2 - x
     for m in range(count, -1, -1):
-        c, inverse = a + abs(2 * m - 1), 1 / below
-        d = 1 / (a + (2 * m + 1))
+        inverse, d = 1 / below, share_of_c
+        share_of_c = 1 / (a + abs(2 * m - 1))
         # The last numerators without their factor a, as nothing cancels where it is small.
         lead, rise = (a + m, m + 1) if m else (1.0, -1)
-        tilt, part, weight, ratio = lean + m * (2 - x), above * inverse, lead * d, m * x / c
+        tilt, part, weight = lean + m * twice, above * inverse, lead * d
+        ratio = m * x * share_of_c
         fall = (b - m) * ratio
         part_slope = (above_slope - part * slope) * inverse
         below = m + fall + weight * tilt + part
         if in_a:
-            slope = (tilt * (rise * d) + lead * turn) * d - fall / c + part_slope
+            slope = (tilt * (rise * d) + lead * turn) * d - fall * share_of_c + part_slope
         else:
             slope = weight * turn + ratio + part_slope
         if m == 0:
@@ -325,99 +390,34 @@ def fraction_in_ab(
         share = n * (ratio * ratio * (1 / m))
         above = share * total * (b - m)
         if in_a:
-            above_slope = share * (b - m) * (1 - total * (2 / c - (1 / n if m > 1 else 0)))
+            above_slope = share * (b - m) * (1 - total * (2 * share_of_c - (1 / n if m > 1 else 0)))
         else:
             above_slope = share * (total + b - m)
     if psi_rise is None:
         psi_rise = polygamma_rise(xp, 0, b, a)
         if in_a:
             psi_rise = xp.special.digamma(a + b) - xp.special.digamma(a + 1)
-    turn = psi_rise + xp.log(x if in_a else rest)
-    density = xp.exp(a * xp.log(x) + b * xp.log(rest) - xp.special.betaln(a, b)) / a
-    inside = (x > 0) & (rest > 0)
-    return density, xp.where(inside, density / below * (turn - slope / below), 0)
+    # Of a number near 1 its distance has more digits.
+    small, less = xp.minimum(x, rest), x < rest
+    near, far = xp.log(small), xp.log1p(-small)
+    log, log_rest = xp.where(less, near, far), xp.where(less, far, near)
+    turn = psi_rise + (log if in_a else log_rest)
+    density = xp.exp(a * log + b * log_rest - xp.special.betaln(a, b)) / a
+    z = density / below
+    return density, z, xp.where((x > 0) & (rest > 0), z * (turn - slope / below), 0)
 
 
-def pieces(xp: Any, chosen: Any, size: Any) -> Iterator[Any]:
-    """Places of the ``chosen`` elements, some at a time, those of like size together."""
-    (places,) = xp.nonzero(chosen)
-    if len(places) > _PIECE:
-        places = places[xp.argsort(size[places])]
-    for start in range(0, len(places), _PIECE):
-        yield places[start : start + _PIECE]
-
-
-Slopes = dict[tuple[int, int], Any]
-
-
-def _beta_slopes(m: int, n: int, polygamma: Callable[[int, Any], Any], a: Any, b: Any) -> Slopes:
+def _slopes(m: int, n: int, rise: Callable[..., Any], both: Callable[[int], Any]) -> Slopes:
     """Derivatives of ``-ln B(a, b)``, to ``m`` times in ``a`` and ``n`` times in ``b``."""
-    slopes: Slopes = {}
-    for i in range(m + 1):
-        for j in range(n + 1):
-            if i + j:
-                both = polygamma(i + j - 1, a + b)
-                alone = None if i and j else polygamma(i + j - 1, a if i else b)
-                slopes[i, j] = both if alone is None else both - alone
-    return slopes
+    return {
+        (i, j): both(i + j - 1) if i and j else rise(i + j - 1, of_a=i > 0)
+        for i in range(m + 1)
+        for j in range(n + 1)
+        if i + j
+    }
 
 
 def _shifted(slopes: Slopes, ln_t: Any, ln_rest: Any) -> Slopes:
     """The slopes of the density's logarithm: of first order, ``ln t`` and ``ln(1 - t)`` more."""
     more = {(1, 0): ln_t, (0, 1): ln_rest}
     return {key: slope + more[key] if key in more else slope for key, slope in slopes.items()}
-
-
-def bell(n: int, slopes: list[Any]) -> Any:
-    """``f⁽ⁿ⁾ / f`` from the derivatives of ``ln f``, the first at 0: Bell's polynomial."""
-    if n == 0:
-        return 1.0
-    return _mixed_powers(n, 0, {(k, 0): slope for k, slope in enumerate(slopes, 1)})
-
-
-def _mixed_powers(m: int, n: int, slopes: Slopes) -> Any:
-    """``∂ᵐ⁺ⁿf / f`` from the derivatives of ``ln f``, by Leibniz's rule on ``f' = f (ln f)'``."""
-    first = (1, 0) if m else (0, 1)
-    m, n = m - first[0], n - first[1]
-    total = None
-    for i in range(m + 1):
-        for j in range(n + 1):
-            term = slopes[i + first[0], j + first[1]]
-            if (i, j) != (m, n):
-                term = term * _mixed_powers(m - i, n - j, slopes)
-            weight = math.comb(m, i) * math.comb(n, j)
-            term = term * float(weight) if weight > 1 else term
-            total = term if total is None else total + term
-    return total
-
-
-def half_line(xp: Any, integrand: Callable[[Any], Any], scale: Any, reach: Any) -> Any:
-    """``∫ f(w) dw`` over positive ``w``, where ``f`` falls like ``exp(-w / reach)`` at last.
-
-    Trapezoidal in ``s``, ``w = scale exp(s - exp(-s))``: nodes are even over the orders of
-    magnitude from ``scale``, the least at which ``f`` varies, to ``reach``; powers of ``w`` at 0
-    do no harm. In blocks of nodes, so that memory stays that of the operands.
-    """
-    longest = float(xp.max(xp.log(_NEGLIGIBLE * reach / scale), initial=1.0))
-    count = math.ceil((min(longest, _FARTHEST) + 1 - _FIRST) / _STEP)
-    total = xp.zeros(xp.shape(scale))
-    block = max(1, _BLOCK // max(1, total.size))
-    for start in range(0, count, block):
-        s = _FIRST + _STEP * xp.arange(start, min(start + block, count))
-        s = s.reshape(-1, *[1] * total.ndim)
-        w = scale * xp.exp(s - xp.exp(-s))
-        values = integrand(w) * w * (1 + xp.exp(-s))
-        total = total + xp.sum(xp.where(xp.isfinite(values), values, 0), axis=0)
-    return total * _STEP
-
-
-def segment(xp: Any, integrand: Callable[[Any], Any], length: Any, count: int) -> Any:
-    """``∫ f(w) dw`` from 0 to ``length`` by Gauss's and Legendre's formula of ``count`` nodes."""
-    nodes, weights = (xp.asarray(v) for v in np.polynomial.legendre.leggauss(count))
-    total = xp.zeros(xp.shape(length))
-    block = max(1, _BLOCK // max(1, total.size))
-    for start in range(0, count, block):
-        some = slice(start, start + block)
-        part, weight = (v[some].reshape(-1, *[1] * total.ndim) for v in (nodes, weights))
-        total = total + xp.sum(integrand(length * (part + 1) * 0.5) * weight, axis=0)
-    return total * length * 0.5

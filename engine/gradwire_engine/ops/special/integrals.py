@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
-from gradwire_engine.ops.base import Cotangents, Static, register
-from gradwire_engine.ops.elementwise import Special, SpecialUnary, conj
+from gradwire_engine.ops.base import Static, register
+from gradwire_engine.ops.elementwise import Special, SpecialUnary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute
 from gradwire_engine.ops.pointwise.comparison import LessEqual
 from gradwire_engine.ops.pointwise.exponential import Exp, Log
@@ -16,7 +16,7 @@ from gradwire_engine.ops.pointwise.selection import Where, zero_unless
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Cosh, Sin, Sinh, SphericalJn
 from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.special.hypergeometric import Hyp0f1, Hyp2f1
-from gradwire_engine.ops.special.spherical import SphericalYn
+from gradwire_engine.ops.special.spherical import OfWholeOrder, SphericalYn
 from gradwire_engine.ops.special.tails import settled
 from gradwire_engine.tape import FLOATING
 
@@ -34,10 +34,9 @@ class Expi(SpecialUnary):
     ufunc = "special.expi"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (exp(x) / x)*``."""
-        (x,) = operands
-        return (z_bar * conj(Exp()(x) / x),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = exp(x) / x``."""
+        return Exp()(x) / x
 
 
 @register("exp1")
@@ -50,14 +49,13 @@ class Exp1(SpecialUnary):
     ufunc = "special.exp1"
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar (exp(-x) / x)*``."""
-        (x,) = operands
-        return (-(z_bar * conj(Exp()(-x) / x)),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -(exp(-x) / x)``."""
+        return -(Exp()(-x) / x)
 
 
 @register("expn")
-class Expn(Special):
+class Expn(OfWholeOrder):
     """Exponential integral of static order: ``z = Eₙ(x) = ∫ exp(-x t) / tⁿ dt`` from 1 to inf.
 
     NaN where ``x < 0``.  Source: DLMF 8.19.2, 8.19.13.
@@ -65,24 +63,10 @@ class Expn(Special):
 
     n: int
 
-    @classmethod
-    def record(cls, b: Builder, n: Static, x: Any) -> Any:
-        """Record with a static order."""
-        order = integer(n, "n")
-        if order < 0:
-            raise BadArgument(f"expn needs an order of 0 or more, got {order}")
-        return cls(order)(*b.promote(x, rule=special_promoted))
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """SciPy's routine, in the operand's dtype."""
-        (x,) = operands
-        return xp.asarray(xp.special.expn(self.n, x), dtype=x.dtype)
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar Eₙ₋₁(x)``; ``E₀ = exp(-x) / x``."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -Eₙ₋₁(x)``; ``E₀ = exp(-x) / x``."""
         below = Expn(self.n - 1)(x) if self.n else z + z / x
-        return (-(z_bar * below),)
+        return -below
 
 
 @register("spence")
@@ -94,16 +78,15 @@ class Spence(SpecialUnary):
 
     ufunc = "special.spence"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ln x / (1 - x)``, near 1 by ``-₂F₁(1, 1; 2; 1 - x)``, which it is."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = ln x / (1 - x)``, near 1 by ``-₂F₁(1, 1; 2; 1 - x)``, which it is."""
         y = 1 - x
-        near = LessEqual()(Absolute()(y), y.builder.scalar(0.5, y.dtype))
-        safe = Where()(near, x.builder.scalar(0.5, x.dtype), x)
-        one, two = (x.builder.scalar(value, x.dtype) for value in (1, 2))
+        near = LessEqual()(Absolute()(y), y.constant(0.5))
+        safe = Where()(near, x.constant(0.5), x)
+        one, two = (x.constant(value) for value in (1, 2))
         beside = -Hyp2f1()(one, one, two, zero_unless(near, y))
         far = settled(x, Log()(safe) / (1 - safe))
-        return (z_bar * Where()(near, beside, far),)
+        return Where()(near, beside, far)
 
 
 #: ``1/e`` in two parts; coefficients of Lambert's function in ``p = ± sqrt(2 (e x + 1))``, and
@@ -135,10 +118,9 @@ class FresnelS(OfPair):
     pair, which = "fresnel", 0
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (sin(π x² / 2))*``."""
-        (x,) = operands
-        return (z_bar * conj(Sin()(x * x * (math.pi / 2))),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = sin(π x² / 2)``."""
+        return Sin()(x * x * (math.pi / 2))
 
 
 @register("fresnel_c", public=False)
@@ -148,10 +130,9 @@ class FresnelC(OfPair):
     pair, which = "fresnel", 1
     kinds = "fc"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (cos(π x² / 2))*``."""
-        (x,) = operands
-        return (z_bar * conj(Cos()(x * x * (math.pi / 2))),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = cos(π x² / 2)``."""
+        return Cos()(x * x * (math.pi / 2))
 
 
 @register("sine_integral", public=False)
@@ -160,9 +141,9 @@ class SineIntegral(OfPair):
 
     pair, which = "sici", 0
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar sin(x) / x = z_bar j₀(x)``."""
-        return (z_bar * SphericalJn(0)(operands[0]),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = sin(x) / x = j₀(x)``."""
+        return SphericalJn(0)(x)
 
 
 @register("cosine_integral", public=False)
@@ -171,9 +152,9 @@ class CosineIntegral(OfPair):
 
     pair, which = "sici", 1
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar cos(x) / x = -z_bar y₀(x)``."""
-        return (-(z_bar * SphericalYn(0)(operands[0])),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = cos(x) / x = -y₀(x)``."""
+        return -SphericalYn(0)(x)
 
 
 @register("hyperbolic_sine_integral", public=False)
@@ -182,15 +163,14 @@ class HyperbolicSineIntegral(OfPair):
 
     pair, which = "shichi", 0
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar sinh(x) / x``, near 0 by ``₀F₁(; 3/2; x² / 4)``, which it is."""
-        (x,) = operands
-        one = x.builder.scalar(1, x.dtype)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = sinh(x) / x``, near 0 by ``₀F₁(; 3/2; x² / 4)``, which it is."""
+        one = x.constant(1)
         near = LessEqual()(Absolute()(x), one)
         safe = Where()(near, one, x)
         square = zero_unless(near, x * x * 0.25)
-        beside = Hyp0f1()(x.builder.scalar(1.5, x.dtype), square)
-        return (z_bar * Where()(near, beside, Sinh()(safe) / safe),)
+        beside = Hyp0f1()(x.constant(1.5), square)
+        return Where()(near, beside, Sinh()(safe) / safe)
 
 
 @register("hyperbolic_cosine_integral", public=False)
@@ -199,10 +179,9 @@ class HyperbolicCosineIntegral(OfPair):
 
     pair, which = "shichi", 1
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar cosh(x) / x``."""
-        (x,) = operands
-        return (z_bar * (Cosh()(x) / x),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = cosh(x) / x``."""
+        return Cosh()(x) / x
 
 
 def _lower_branch(xp: Any, z: Any, x: Any) -> Any:
@@ -259,7 +238,7 @@ class LambertW(Special):
                 z = _lower_branch(xp, z, x)
         return xp.asarray(z, dtype=x.dtype)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (exp(-z) / (1 + z))*``."""
-        root = Exp()(z * -0.5)  # whose square may overflow
-        return (z_bar * conj(root / (z + 1) * root),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = exp(-z) / (1 + z)``."""
+        root = Exp()(z * -0.5)
+        return root / (z + 1) * root

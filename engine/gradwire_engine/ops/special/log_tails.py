@@ -34,7 +34,7 @@ def logarithm(p: Var, rest: Var, tail: Var | None = None, low: Var | None = None
 
 def underflows(p: Var) -> Var:
     """Whether ``p``, or a slope of it, does soon."""
-    return Less()(p, p.builder.scalar(_TAIL[p.dtype.itemsize], p.dtype))
+    return Less()(p, p.constant(_TAIL[p.dtype.itemsize]))
 
 
 def log_gammainc(a: Var, x: Var) -> Var:

@@ -9,6 +9,7 @@ from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary
 from gradwire_engine.ops.pointwise.exponential import Exp
 from gradwire_engine.ops.special.error_functions import Erf
+from gradwire_engine.ops.special.quadratures import segment
 from gradwire_engine.ops.special.tails import bell, gaussian, settled
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 ROOT_2 = math.sqrt(2)
 ROOT_2_PI = math.sqrt(2 * math.pi)
+
+#: Nodes of a quadrature, and widths of a bell at which it ends.
+_NODES, _REACH = 24, 9.0
 
 
 def _density(x: Var) -> Var:
@@ -32,9 +36,9 @@ class Ndtr(SpecialUnary):
 
     ufunc = "special.ndtr"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar φ(x)``."""
-        return (z_bar * _density(operands[0]),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = φ(x)``."""
+        return _density(x)
 
 
 @register("ndtri")
@@ -43,9 +47,9 @@ class Ndtri(SpecialUnary):
 
     ufunc = "special.ndtri"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar / φ(z)``."""
-        return (z_bar * (Exp()(z * z * 0.5) * ROOT_2_PI),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = 1 / φ(z)``."""
+        return Exp()(z * z * 0.5) * ROOT_2_PI
 
 
 @register("log_ndtr")
@@ -54,9 +58,9 @@ class LogNdtr(SpecialUnary):
 
     ufunc = "special.log_ndtr"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar φ(x) / Φ(x)``."""
-        return (z_bar * NormalHazard()(operands[0]),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = φ(x) / Φ(x)``."""
+        return NormalHazard()(x)
 
 
 @register("normal_hazard", public=False)
@@ -67,13 +71,12 @@ class NormalHazard(SpecialUnary):
         """``sqrt(2 / π) / erfcx(-x / sqrt 2)``, in which nothing cancels or underflows early."""
         return math.sqrt(2 / math.pi) / xp.special.erfcx(operands[0] * (-1 / ROOT_2))
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar z (x + z)``, far below 0 by the series of ``1 / z``."""
-        (x,) = operands
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -z (x + z)``, far below 0 by the series of ``1 / z``."""
         scaled = x * (-1 / ROOT_2)
         near = settled(x, z * (x + z) * -ROOT_2)
         slope = gaussian(scaled, z, near, -1, "right", -ROOT_2)
-        return (z_bar * (slope * (1 / ROOT_2)),)
+        return slope * (1 / ROOT_2)
 
 
 @register("owens_t")
@@ -83,8 +86,28 @@ class OwensT(SpecialBinary):
     Source: Owen, "Tables for computing bivariate normal probabilities" (1956).
     """
 
-    ufunc = "special.owens_t"
-    flops_per_element = 60
+    flops_per_element = 300
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """By Gauss's formula for ``|a| ≤ 1``; larger ones are mirrored, in which nothing cancels.
+
+        ``T(h, a) = (Q(h) + Q(ah)) / 2 - Q(h) Q(ah) - T(ah, 1 / a)`` for positive ones, with the
+        normal probabilities ``Q`` beyond.
+        """
+        h, a = xp.broadcast_arrays(*[v.astype("float64") for v in operands])
+        h, size = xp.abs(h), xp.abs(a)
+        beyond = size > 1
+        outer = xp.where(h == 0, 0, h * size)
+        edge, side = xp.where(beyond, 1 / size, size), xp.where(beyond, outer, h)
+
+        def integrand(t: Any) -> Any:
+            square = t * t + 1
+            return xp.exp(side * side * square * -0.5) / square
+
+        z = segment(xp, integrand, xp.minimum(edge, _REACH / side), _NODES) / (2 * math.pi)
+        p, q = xp.special.ndtr(-h), xp.special.ndtr(-outer)
+        z = xp.where(beyond, p * 0.5 + q * (0.5 - p) - z, z)
+        return (z * xp.sign(a))[()].astype(operands[0].dtype)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``h_bar = -z_bar φ(h) erf(a h / sqrt 2) / 2``, ``a_bar`` by the integrand at ``a``."""

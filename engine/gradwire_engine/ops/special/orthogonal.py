@@ -10,8 +10,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import DtypeMismatch
-from gradwire_engine.ops.base import Cotangents, register
-from gradwire_engine.ops.elementwise import Special, conj
+from gradwire_engine.ops.base import register
+from gradwire_engine.ops.elementwise import Special
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -63,13 +63,12 @@ class OrthogonalPolynomial(Special):
                 return (-1.0) ** n
         return 1.0
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar pₙ'(x)*``, 0 for a constant."""
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = pₙ'(x)``, 0 for a constant."""
         if not self.n:
-            return (z_bar * 0,)
+            return z * 0
         scale, family, parameters = _slope(self.kind, self.n, *self.numbers)
-        slope = OrthogonalPolynomial(family, self.n - 1, parameters)(*operands)
-        return (z_bar * conj(slope * scale),)
+        return OrthogonalPolynomial(family, self.n - 1, parameters)(x) * scale
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Some operations for each degree of the recurrence."""

@@ -48,9 +48,7 @@ def _of_powers(z_bar: Var, z: Var, r: Var, *factors: Var) -> Cotangents:
 
 def lower(a: Var) -> Var:
     """``a - 1``, and 1 for 0, since ``0 * 0**-1`` is to be 0."""
-    return (
-        a - 1 if a.builder.number(a) else Where()(a.equals(0), a.builder.scalar(1, a.dtype), a - 1)
-    )
+    return a - 1 if a.builder.number(a) else Where()(a.equals(0), a.constant(1), a - 1)
 
 
 RULES["powers"] = _of_powers

@@ -1,49 +1,54 @@
-"""Spherical Bessel functions of static order, beside the first kind's."""
+"""Functions of static order: spherical Bessel functions, beside the first kind's."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.axes import integer
-from gradwire_engine.ops.base import Cotangents, Static, register
-from gradwire_engine.ops.elementwise import Special, conj
+from gradwire_engine.ops.axes import whole_order
+from gradwire_engine.ops.base import Static, register
+from gradwire_engine.ops.elementwise import Special
 from gradwire_engine.ops.promotion import special_promoted
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
 
-class Spherical(Special):
-    """``fₙ(x)``, where ``fₙ' = ± (n fₙ₋₁ ∓ (n + 1) fₙ₊₁) / (2n + 1)``."""
+class OfWholeOrder(Special):
+    """A function of SciPy's, of static order."""
 
-    #: Signs of the neighbours in the slope.
-    signs: ClassVar[tuple[int, int]]
-    kinds = "fc"
-    flops_per_element = 40
     n: int
 
     @classmethod
-    def record(cls, b: Builder, n: Static, z: Any) -> Any:
+    def record(cls, b: Builder, n: Static, x: Any) -> Any:
         """Record with a static order."""
-        order = integer(n, "n")
-        if order < 0:
-            raise BadArgument(f"{cls.name} needs an order of 0 or more, got {order}")
-        return cls(order)(*b.promote(z, rule=special_promoted))
+        return cls(whole_order(n, cls.name))(*b.promote(x, rule=special_promoted))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """SciPy's routine, in the operand's dtype."""
         (x,) = operands
         return xp.asarray(getattr(xp.special, self.name)(self.n, x), dtype=x.dtype)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+
+class Spherical(OfWholeOrder):
+    """``fₙ(x)``, where ``fₙ' = ± (n fₙ₋₁ ∓ (n + 1) fₙ₊₁) / (2n + 1)``."""
+
+    #: Signs of the neighbours in the slope.
+    signs: ClassVar[tuple[int, int]]
+    kinds = "fc"
+    flops_per_element = 40
+
+    @classmethod
+    def record(cls, b: Builder, n: Static, z: Any) -> Any:
+        """Record with a static order."""
+        return super().record(b, n, z)
+
+    def slope(self, z: Var, x: Var) -> Var:
         """``x_bar`` by the neighbouring orders."""
-        (x,) = operands
         below, above = self.signs
         slope = type(self)(self.n + 1)(x) * (above * (self.n + 1) / (2 * self.n + 1))
         if self.n:
             slope = slope + type(self)(self.n - 1)(x) * (below * self.n / (2 * self.n + 1))
-        return (z_bar * conj(slope),)
+        return slope
 
 
 @register("spherical_yn")

@@ -30,7 +30,7 @@ def settled(x: Var, slope: Var, end: float | Var = 0) -> Var:
 
 def bell(x: Var, rate: float) -> Var:
     """``exp(rate x²)``, whose derivatives are 0 at infinity."""
-    factor = x.builder.scalar(rate, x.dtype)
+    factor = x.constant(rate)
     if x.dtype.kind == "c":
         return _bell(x, factor)
     return by_formula("bell", _bell, x, factor)
@@ -53,7 +53,7 @@ def beyond(
     far: Var, x: Var, z: Var, near: Var, ratio: Callable[[Var], Var], end: float | Var = 0
 ) -> Var:
     """``near``, and where it is ``far`` the slope ``z ratio(x) / x``; ``end`` at infinity."""
-    middle = x.builder.scalar(100, x.dtype)
+    middle = x.constant(100)
     safe = Where()(far, x, middle)
     if x.dtype.kind == "c":
         return Where()(far, z * ratio(safe) / safe, near)
@@ -109,7 +109,7 @@ def gaussian(
 
 def is_far(v: Var, x: Var) -> Var:
     """Where a few terms of the series of scaled Bessel functions have all digits."""
-    least = Maximum()(v * v, v.builder.scalar(reach(x, FAR), v.dtype))
+    least = Maximum()(v * v, v.constant(reach(x, FAR)))
     return Absolute()(x).exceeds(least)
 
 
