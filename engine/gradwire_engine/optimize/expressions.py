@@ -163,10 +163,11 @@ class ValueTable:
 
     def reads(self, slot: int) -> int:
         """The number of readers of a slot's value, as far as that is known by now."""
-        for old in polled(range(self._counted, self.at), self._poll):
-            new = self._moved[old]
-            self._reads[new] = self._reads.get(new, 0) + self._counts[old]
-        self._counted = self.at
+        if self._counted < self.at:
+            for old in polled(range(self._counted, self.at), self._poll):
+                new = self._moved[old]
+                self._reads[new] = self._reads.get(new, 0) + self._counts[old]
+            self._counted = self.at
         return self._reads.get(slot, 0)
 
 

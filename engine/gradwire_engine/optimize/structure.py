@@ -126,8 +126,11 @@ def _scaled(slot: int, values: ValueTable) -> tuple[int, int] | None:
     if not isinstance(op, Multiply):
         return None
     x, y = args
+    code = values.code
+    if code[x].type is code[y].type:
+        return None
     one, other = values.shape(x), values.shape(y)
-    if one == other or math.prod(one) == math.prod(other):
+    if math.prod(one) == math.prod(other):
         return None
     return (x, y) if math.prod(one) > math.prod(other) else (y, x)
 

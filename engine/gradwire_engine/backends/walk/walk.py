@@ -43,14 +43,12 @@ class Walk:
                 where.append(steps.place(op.value))
                 kept.add(slot)
                 continue
-            gone = [d for d in dead[slot] if d != slot and d not in kept]
-            operands = [made[arg] for arg in args]
-            to = steps.compute(
-                instruction,
-                [where[arg] for arg in args],
-                operands,
-                [(where[d], made[d].type.nbytes) for d in gone],
-            )
+            gone: list[tuple[int, int]] = []
+            for d in dead[slot] or ():
+                if d != slot and d not in kept:
+                    gone.append((where[d], made[d].type.nbytes))
+            at, operands = map(where.__getitem__, args), map(made.__getitem__, args)
+            to = steps.compute(instruction, [*at], [*operands], gone)
             where.append(to)
             if isinstance(op, FusedGroup):
                 kept.add(slot)
