@@ -215,7 +215,9 @@ class WorkerProcess:
                 hint="repeat it once; if it happens again, report it with the program",
             )
         if status == _UNKNOWN_STATUS and not self._killed:
-            return overloaded("the process that starts workers was ended, and all of them with it", 1)
+            return overloaded(
+                "the process that starts workers was ended, and all of them with it", 1
+            )
         if not self._killed:
             logger.warning("a worker process ended unexpectedly", extra={"exit_status": status})
         if status == -signal.SIGKILL and not self._killed:
