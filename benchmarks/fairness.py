@@ -17,14 +17,17 @@ from typing import NamedTuple
 
 import httpx
 from measure import Row, compared
-from servers import GRADWIRE, Server, running
+from servers import GRADWIRE, JSON, Server, running
+from wire.forms import to_json
 
 _OURS, _THEIRS = "127.0.0.2", "127.0.0.3"
 #: Two cores; addresses are tenants, since no proxy is trusted.
 _SETTINGS = {"GRADWIRE_PROXIES": "none", "GRADWIRE_CORES": "2", "GRADWIRE_PROCESSES": "5"}
-_VALUES = '{"program": "x", "variables": {"x": 1, "z": [%s1]}}' % ('1, "", ' * 9_000)
+_VALUES = to_json({"program": "x", "variables": {"x": 1, "z": [1, ""] * 9_000}})
 _ENDLESS = "y = x\nwhile y > 0:\n  y = y * 1.0\ny"
-_OPTIMISED = {"program": f"{_ENDLESS}\n(y - 3)**2", "variables": {"x": 1.0}, "background": True}
+_OPTIMISED = to_json(
+    {"program": f"{_ENDLESS}\n(y - 3)**2", "variables": {"x": 1.0}, "background": True}
+)
 #: The most that the attack may cost others: in the 99th percentile, and for health.
 _RATIO_BAR, _HEALTH_BAR = 3.0, 50.0
 
@@ -52,19 +55,17 @@ def report(*, quick: bool) -> list[str]:
             lost += during.lost
             for kind, found in rows.items():
                 figure, reference = (_late(getattr(seen, kind)) for seen in (during, before))
-                row = Row(name, figure, reference, figure / reference, "ms")
-                bar = {"figure_bar": _HEALTH_BAR} if kind == "health" else {"ratio_bar": _RATIO_BAR}
-                found.append(Row(*_parts(row), **bar))
+                if kind == "health":
+                    bars = {"figure_bar": _HEALTH_BAR}
+                else:
+                    bars = {"ratio_bar": _RATIO_BAR}
+                found.append(Row(name, figure, reference, figure / reference, "ms", **bars))
     titles = {"known": "A known program", "new": "A new program", "health": "Health"}
     tables = [
         compared(f"{titles[kind]} beside an attack: 99th percentile", "without", found)
         for kind, found in rows.items()
     ]
     return [*tables, f"{lost} requests of others were refused or lost"]
-
-
-def _parts(row: Row) -> tuple[str, float, float, float, str]:
-    return row.what, row.figure, row.reference, row.ratio, row.unit
 
 
 def _late(milliseconds: Sequence[float]) -> float:
@@ -126,14 +127,13 @@ def _attacking(server: Server, name: str) -> Iterator[None]:
 # In the process that attacks
 
 
-async def _repeated(client: httpx.AsyncClient, count: int, path: str, body: object) -> None:
+async def _repeated(client: httpx.AsyncClient, count: int, path: str, body: bytes) -> None:
     """So many clients that send the same again and again, whatever the answer is."""
-    text = isinstance(body, str)
 
     async def again() -> None:
         while True:
             with suppress(httpx.HTTPError):
-                await client.post(path, **({"content": body} if text else {"json": body}))
+                await client.post(path, content=body, headers={"content-type": JSON})
             await asyncio.sleep(0)
 
     await asyncio.gather(*(again() for _ in range(count)))
@@ -165,7 +165,7 @@ async def _connections(port: int, begun: bytes) -> None:
         await asyncio.sleep(0.001)
 
 
-def _posting(count: int, path: str, body: object) -> Callable[[int], Awaitable[None]]:
+def _posting(count: int, path: str, body: bytes | None) -> Callable[[int], Awaitable[None]]:
     async def attack(port: int) -> None:
         transport = httpx.AsyncHTTPTransport(local_address=_THEIRS)
         at = f"http://127.0.0.1:{port}"
@@ -176,7 +176,7 @@ def _posting(count: int, path: str, body: object) -> Callable[[int], Awaitable[N
 
 
 _HEAD = b"POST /v1/gradient HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n{"
-_ASKED = {"program": _ENDLESS, "variables": {"x": 0.5}, "timeout_ms": 60_000}
+_ASKED = to_json({"program": _ENDLESS, "variables": {"x": 0.5}, "timeout_ms": 60_000})
 ATTACKS: dict[str, Callable[[int], Awaitable[None]]] = {
     "64 clients with thousands of values": _posting(64, "/v1/evaluate", _VALUES),
     "16 clients with long new programs": _posting(16, "", None),
