@@ -112,16 +112,14 @@ async def _observed(server: Server, seconds: float) -> Seen:
 @contextmanager
 def _attacking(server: Server, name: str) -> Iterator[None]:
     """Attack from another process, which is well under way when this begins."""
-    attack = subprocess.Popen(
-        [sys.executable, __file__, name, str(server.port)], stdout=subprocess.PIPE
-    )
-    try:
-        assert attack.stdout is not None
-        attack.stdout.readline()
-        yield
-    finally:
-        attack.kill()
-        attack.wait()
+    command = [sys.executable, __file__, name, str(server.port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as attack:
+        try:
+            assert attack.stdout is not None
+            attack.stdout.readline()
+            yield
+        finally:
+            attack.kill()
 
 
 # In the process that attacks
