@@ -173,6 +173,8 @@ def _posting(count: int, path: str, body: bytes | None) -> Callable[[int], Await
     return attack
 
 
+#: The attack is under way after so long.
+_FIRST_SECONDS = 2.0
 _HEAD = b"POST /v1/gradient HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n{"
 _ASKED = to_json({"program": _ENDLESS, "variables": {"x": 0.5}, "timeout_ms": 60_000})
 ATTACKS: dict[str, Callable[[int], Awaitable[None]]] = {
@@ -187,7 +189,7 @@ ATTACKS: dict[str, Callable[[int], Awaitable[None]]] = {
 
 async def _attack(name: str, port: int) -> None:
     attacking = asyncio.ensure_future(ATTACKS[name](port))
-    await asyncio.wait([attacking], timeout=3.0)
+    await asyncio.wait([attacking], timeout=_FIRST_SECONDS)
     print("under way", flush=True)
     await attacking
 

