@@ -22,9 +22,7 @@ from gradwire_engine.ops.pointwise.comparison import (
     IsFinite,
     IsNan,
     LessEqual,
-    LogicalAnd,
     LogicalNot,
-    LogicalOr,
     NotEqual,
 )
 from gradwire_engine.ops.pointwise.selection import Floor, Maximum, Minimum, Where, zero_unless
@@ -171,7 +169,7 @@ def _between(b: Builder, rows: Var, count: Any, q: Any, method: Any) -> Var:
     wanted, n = (b.cast(b.array(v), DTYPES["float64"]) for v in (q, count))
     wanted = reshape(wanted, (*wanted.shape, *[1] * (rows.ndim - 1)))
     one, zero = wanted.constant(1), wanted.constant(0)
-    valid = LogicalAnd()(GreaterEqual()(wanted, zero), LessEqual()(wanted, one))
+    valid = GreaterEqual()(wanted, zero) & LessEqual()(wanted, one)
     position = Maximum()(Minimum()(place(zero_unless(valid, wanted), n), n - 1), zero)
     first = Floor()(position)
     second = Maximum()(Minimum()(first + 1, n - 1), zero)
@@ -183,7 +181,7 @@ def _between(b: Builder, rows: Var, count: Any, q: Any, method: Any) -> Var:
 
 def _share(x: Var, weight: Var) -> Var:
     """``x weight``, where nothing of an infinite ``x`` is 0."""
-    some = LogicalOr()(NotEqual()(weight, weight.constant(0)), IsFinite()(x))
+    some = NotEqual()(weight, weight.constant(0)) | IsFinite()(x)
     return zero_unless(some, x * weight)
 
 

@@ -20,7 +20,6 @@ from gradwire_engine.ops.pointwise.comparison import (
     GreaterEqual,
     Less,
     LessEqual,
-    LogicalAnd,
 )
 from gradwire_engine.ops.pointwise.selection import clip, zero_unless
 from gradwire_engine.ops.promotion import DTYPES
@@ -142,9 +141,7 @@ def histogram(
 def _counted(b: Builder, x: Var, edges: Var, weights: Any) -> Var:
     count = edges.type.size - 1
     index = clip(b, SearchSorted("right")(edges, x) - 1, 0, count - 1)
-    inside = LogicalAnd()(
-        GreaterEqual()(x, element(edges, 0)), LessEqual()(x, element(edges, count))
-    )
+    inside = GreaterEqual()(x, element(edges, 0)) & LessEqual()(x, element(edges, count))
     if weights is None:
         each = b.cast(inside, DTYPES["int64"])
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.arithmetic import Power
-from gradwire_engine.ops.pointwise.comparison import Less, LogicalAnd
+from gradwire_engine.ops.pointwise.comparison import Less
 from gradwire_engine.ops.pointwise.exponential import Exp, Log
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.beta import BetaLn
@@ -32,7 +32,7 @@ def _implicit(
     in_y = z_bar / in_z
     bars = [None if slope is None else -(in_y * slope) for slope in in_parameters]
     y, a, ln_scale = tail
-    underflows = LogicalAnd()(z.equals(0), y.exceeds(0))
+    underflows = z.equals(0) & y.exceeds(0)
     inverse = Exp()(-ln_scale)
     share = Where()(underflows, y * inverse, y.constant(1))
     least = Power()(share, 1 / a - 1) * inverse / a

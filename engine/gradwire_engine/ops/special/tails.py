@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
-from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.ops.pointwise.complex import Imag, Real
 from gradwire_engine.ops.pointwise.exponential import Exp
 from gradwire_engine.ops.pointwise.selection import Maximum, Where
@@ -95,9 +94,9 @@ def gaussian(
         else:
             main, other = (across, up) if quarter == "right" else (up, across)
             inside = (main * 2).exceeds(-Absolute()(other))
-        far = LogicalAnd()(far, inside)
+        far = far & inside
     elif quarter == "right":
-        far = LogicalAnd()(far, x.exceeds(0))
+        far = far & x.exceeds(0)
 
     def ratio(x: Var) -> Var:
         u = sign * 0.5 / (x * x)
