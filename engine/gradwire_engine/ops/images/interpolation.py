@@ -91,9 +91,9 @@ def sampled(
     indices: list[Var] = []
     weights: list[Var] = []
     known: Var | None = None
-    shape = broadcast_shapes(*[p.type.shape for p in positions])
+    shape = broadcast_shapes(*[p.shape for p in positions])
     for place, position in enumerate(positions):
-        length = x.type.shape[len(leading) + place]
+        length = x.shape[len(leading) + place]
         if not length:
             raise ShapeMismatch(f"there is nothing to interpolate in {x.type}")
         # The elements around stand along an axis of their own, before those of the positions.
@@ -135,7 +135,7 @@ def within(x: Var, length: int) -> Var:
 
 def inside(x: Var, positions: Sequence[Var], first: int = 0) -> Var:
     """True if the positions lie between the outermost elements of the axes from ``first``."""
-    found = [within(p, n) for p, n in zip(positions, x.type.shape[first:], strict=False)]
+    found = [within(p, n) for p, n in zip(positions, x.shape[first:], strict=False)]
     known = found[0]
     for other in found[1:]:
         known = known & other
@@ -144,4 +144,4 @@ def inside(x: Var, positions: Sequence[Var], first: int = 0) -> Var:
 
 def _followed(x: Var, count: int) -> Var:
     """``x`` with ``count`` axes of length 1 behind."""
-    return reshape(x, (*x.type.shape, *(1,) * count))
+    return reshape(x, (*x.shape, *(1,) * count))

@@ -151,7 +151,7 @@ def in_exponent(x: Var, z: Var) -> Var:
     from gradwire_engine.ops.pointwise.selection import Where
 
     one = x.constant(1)
-    if x.type.dtype.kind == "c":
+    if x.dtype.kind == "c":
         return z * Log()(Where()(x.equals(0), one, x))
     zero = x.constant(0)
     outside = LessEqual()(x, zero)

@@ -56,7 +56,7 @@ class Norm(Reduction):
         zero = z.constant(0)
         positive = NotEqual()(z, zero)
         scale = Where()(positive, z_bar / Where()(positive, z, z.constant(1)), zero)
-        scale, bar, length = (spread(y, self.axes, x.type.shape) for y in (scale, z_bar, z))
+        scale, bar, length = (spread(y, self.axes, x.shape) for y in (scale, z_bar, z))
         return (radial(x * b.cast(scale, x.dtype), bar, length, x),)
 
 
@@ -152,5 +152,5 @@ def _matrix(x: Var, order: Any, axes: tuple[int, ...], *, keep: bool) -> Var:
         z = over.over(values, (values.ndim - 1,))
     else:
         raise BadArgument(f"matrices have no norm {order}", hint='"fro", "nuc", 1, 2, "inf"')
-    shape = x.type.shape
+    shape = x.shape
     return reshape(z, with_ones(shape, axes) if keep else without(shape, axes))

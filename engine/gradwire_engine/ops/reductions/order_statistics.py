@@ -147,7 +147,7 @@ def _rows(b: Builder, a: Any, q: Any, axis: Any, op: str) -> tuple[Var, Any, tup
         x, q = b.promote(x, floating(b, q))
     if x.dtype.kind == "c":
         raise DtypeMismatch("complex numbers have no quantiles")
-    axes, shape = axes_of(axis, x.ndim, op), x.type.shape
+    axes, shape = axes_of(axis, x.ndim, op), x.shape
     kept = tuple([i for i in range(x.ndim) if i not in axes])
     count = math.prod([shape[i] for i in axes])
     if count == 0:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def settled(x: Var, slope: Var, end: float | Var = 0) -> Var:
     """``slope``, and ``end``, its limit, at infinite ``x``."""
-    end = end if not isinstance(end, int | float) else x.builder.scalar(end, slope.dtype)
+    end = end if not isinstance(end, int | float) else slope.constant(end)
     return Where()(Absolute()(x).equals(math.inf), end, slope)
 
 
