@@ -256,7 +256,7 @@ class BetaIncInAB(Special):
         simple = (terms < _MOST_TERMS) & (self.m + self.n == 1) & (of_near | (near > _SMALL))
         for chosen, size, rule in (
             (simple & left, terms, self._fraction),
-            (simple & ~left, terms, self._mirrored_fraction),
+            (simple & ~left, terms, self._fraction),
             (~simple, a, self._integral),
         ):
             for piece in pieces(xp, chosen, size):
@@ -265,10 +265,9 @@ class BetaIncInAB(Special):
         return xp.where(valid, shaped, math.nan).astype(operands[0].dtype)
 
     def _fraction(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
+        if xp.any(x * (a + b + 2) >= a + 1):  # of the other tail
+            return -fraction_in_ab(xp, b, a, 1 - x, x, in_a=self.m == 0)[2]
         return fraction_in_ab(xp, a, b, x, 1 - x, in_a=self.m == 1)[2]
-
-    def _mirrored_fraction(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
-        return -fraction_in_ab(xp, b, a, 1 - x, x, in_a=self.m == 0)[2]
 
     def _integral(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
         """The integral up to ``x`` below the mean, else that beyond it.
