@@ -103,7 +103,7 @@ def test_a_job_is_created_once_with_its_request_and_lease(jobs):
     assert jobs.jobs.find(KEY)[:2] == (KEY, JOB) == held.stored[:2]
     assert jobs.jobs.find_part(KEY, "request")[:2] == ("{}", b"{}")
     assert [*jobs.leases()] == [held.lease]
-    assert held.lease[:4] == ("me", "first", "replica", 2010.25)
+    assert held.lease[:4] == ("me", "first", "replica", 2012.25)
 
 
 @pytest.mark.parametrize("state", sorted(ENDED))

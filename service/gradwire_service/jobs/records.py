@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 from gradwire_service.problems import RequestError
 from gradwire_service.store import Key
-from gradwire_service.store.records import known_fields
+from gradwire_service.store.records import ListedRecord, Peeked, StoredRecord, known_fields
 
 State: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 #: States in which a job does not change any more.
@@ -77,6 +77,11 @@ class StoredJob(NamedTuple):
     expires_at: float
     head: str = ""
 
+    @classmethod
+    def of(cls, key: Key, record: StoredRecord | ListedRecord | Peeked) -> Self:
+        """The job in a record."""
+        return cls(key, Job.of(record.head), record.expires_at, record.head)
+
     @property
     def is_later(self) -> bool:
         """True if only a later version of the service may change it."""
@@ -101,7 +106,7 @@ class Lease(NamedTuple):
 
     @property
     def key(self) -> Key:
-        return Key("job_leases", SERVICE, self.id)
+        return lease_of(self.id)
 
     @property
     def head(self) -> str:
@@ -126,6 +131,11 @@ class Unknown(RequestError):
             "there is no job with this id: it has expired, was deleted, or made room for another",
             hint="GET /v1/jobs lists the jobs that there are",
         )
+
+
+def lease_of(id: str) -> Key:
+    """The key of the lease of the job with this id."""
+    return Key("job_leases", SERVICE, id)
 
 
 def part_of(key: Key, part: Part) -> Key:

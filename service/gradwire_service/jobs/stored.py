@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gradwire_service.jobs.records import Job, Part, StoredJob, Unknown, part_of
+from gradwire_service.jobs.records import Part, StoredJob, Unknown, part_of
 from gradwire_service.store import Key, Store, StoredRecord
 
 #: The time for which a result that was sent counts as not taken: it may not have arrived.
@@ -25,15 +25,12 @@ class Jobs:
         held = self._store.find(key, body=False)
         if held is None:
             raise Unknown
-        return StoredJob(key, Job.of(held.head), held.expires_at, held.head)
+        return StoredJob.of(key, held)
 
     def listed(self, owner: str, after: str, limit: int) -> Sequence[StoredJob]:
         """The first ``limit`` jobs of an owner with ids greater than ``after``."""
         found = self._store.list_records("jobs", owner, after, limit)
-        return [
-            StoredJob(Key("jobs", owner, each.id), Job.of(each.head), each.expires_at, each.head)
-            for each in found
-        ]
+        return [StoredJob.of(Key("jobs", owner, each.id), each) for each in found]
 
     def find_part(self, key: Key, part: Part) -> StoredRecord | None:
         """A part of a job; its expiry moves on."""

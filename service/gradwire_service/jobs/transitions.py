@@ -28,6 +28,7 @@ from gradwire_service.jobs.records import (
     State,
     StoredJob,
     Unknown,
+    lease_of,
     part_of,
 )
 from gradwire_service.jobs.stored import Jobs
@@ -43,7 +44,7 @@ TRANSITIONS: Mapping[State | None, frozenset[State | None]] = {
     **{end: frozenset({end, None}) for end in ENDED},
 }
 #: Time that a lease lasts.
-LEASE_SECONDS = 10.0
+LEASE_SECONDS = 12.0
 #: Events that are stored, for listeners that come late or again.
 MOST_EVENTS = 256
 #: A job that ends its process so often in a row, without any progress, is not tried again.
@@ -139,14 +140,13 @@ class Transitions:
         try:
             stored = self.jobs.find(key)
         except Unknown:
+            stored = None
+        if stored is not None and stored.is_later:
+            return None
+        if stored is None or stored.job.ended:
             self._store.commit([Change(lease.key, None, seen=lease.head)])
             return None
         job = stored.job
-        if stored.is_later:
-            return None
-        if job.ended:
-            self._store.commit([Change(lease.key, None, seen=lease.head)])
-            return None
         iteration = None if job.progress is None else int(job.progress["iteration"])
         attempts = 1
         if iteration is not None and iteration <= lease.iteration:
@@ -167,11 +167,10 @@ class Transitions:
             iteration=max(iteration or 0, lease.iteration),
             attempts=attempts,
         )
-        held = Held(stored, lease)
         if error is not None:
             problem = self._problem(key, error)
             failed = job._replace(state="failed", finished_at=self._now(), problem=problem)
-            self._commit(key, stored, failed, self._over(held))
+            self._commit(key, stored, failed, _over(key, lease))
             return None
         assert request is not None
         resumed = job._replace(resumed=job.resumed + 1)
@@ -227,7 +226,7 @@ class Transitions:
         while True:
             stored, key = held.stored, held.stored.key
             ended = stored.job._replace(started_at=report.started_at, **fields)
-            beside = self._over(held, needs_lease=answer is None)
+            beside = _over(key, held.lease if answer is None else None)
             if report.events:
                 ended = ended._replace(progress=json.loads(report.events[-1][1]))
                 log = part_of(key, "events"), f"{held.lease.replica} end", _text(report.events)
@@ -277,9 +276,7 @@ class Transitions:
                 continue
             now = self._now()
             cancelled = stored.job._replace(state="cancelled", finished_at=now, taken_at=now)
-            lease = Lease(key.owner, key.id, "", 0.0)
-            beside = self._over(Held(stored, lease), needs_lease=False)
-            if self._commit(key, stored, cancelled, beside) is not None:
+            if self._commit(key, stored, cancelled, _over(key)) is not None:
                 return
 
     def take(self, key: Key) -> None:
@@ -291,9 +288,8 @@ class Transitions:
 
     def remove(self, stored: StoredJob) -> bool:
         """Delete a job with all its parts, if it is as it was; whether it was."""
-        key, lease = stored.key, Lease(stored.key.owner, stored.key.id, "", 0.0)
-        beside = [Change(part_of(key, part), None) for part in PARTS]
-        beside.append(Change(lease.key, None))
+        key = stored.key
+        beside = [Change(part_of(key, "events"), None), *_over(key)]
         return self._commit(key, stored, None, beside) is not None
 
     def use(self, key: Key) -> None:
@@ -323,12 +319,9 @@ class Transitions:
             raise Unavailable("a later version of the service has written this job")
         before, after = None if seen is None else seen.job.state, None if job is None else job.state
         assert after in TRANSITIONS[before], f"a job that is {before} cannot become {after}"
-        if seen is None or job is None:
-            change = Change(key, None if job is None else job.head, b"", None)
-            if seen is not None:
-                change = change._replace(seen=seen.head)
-        else:
-            change = Change(key, job.head, seen=seen.head)
+        body = None if seen is not None and job is not None else b""
+        heads = [None if each is None else each.head for each in (job, seen)]
+        change = Change(key, heads[0], body, heads[1])
         notice = Notice(key, self._replica)
         return self._quotas.with_room(key, lambda: self._store.commit([change, *beside], notice))
 
@@ -341,28 +334,25 @@ class Transitions:
         found, leased = self._store.peek([key, lease.key])
         if found is None:
             raise Cancelled
-        job = Job.of(found.head)
-        if job.ended or job.created_at != held.stored.job.created_at:
+        stored = StoredJob.of(key, found)
+        if stored.job.ended or stored.job.created_at != held.stored.job.created_at:
             raise Cancelled
         now = None if leased is None else Lease.of(leased.head)
         if now is not None and now.replica == self._replica:
             lease = now
         elif needs_lease:
             raise Interrupted
-        return Held(StoredJob(key, job, found.expires_at, found.head), lease)
-
-    def _over(self, held: Held, *, needs_lease: bool = True) -> list[Change]:
-        """What is deleted when a job ends, first its answer."""
-        lease = Change(held.lease.key, None)
-        if needs_lease:
-            lease = lease._replace(seen=held.lease.head)
-        key = held.stored.key
-        parts = [part_of(key, part) for part in ("answer", "request", "checkpoint")]
-        return [*(Change(part, None) for part in parts), lease]
+        return Held(stored, lease)
 
     def _until(self) -> float:
         """When a lease ends that begins now."""
         return self._now() + LEASE_SECONDS
+
+
+def _over(key: Key, lease: Lease | None = None) -> list[Change]:
+    """What is deleted when a job ends: first its answer, last its lease, which has to be this."""
+    parts = [Change(part_of(key, part), None) for part in ("answer", "request", "checkpoint")]
+    return [*parts, Change(lease_of(key.id), None, seen=... if lease is None else lease.head)]
 
 
 def events_in(part: StoredRecord | None) -> list[tuple[int, str]]:

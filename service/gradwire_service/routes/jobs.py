@@ -52,11 +52,10 @@ class Events:
                 for number, text in [event for event in feed.events if event[0] > last]:
                     last, sent_at = number, self._clock()
                     yield _event(number, "progress", text)
-                if feed.is_gone:
-                    return
-                if feed.has_ended and feed.stored is not None:
-                    done = orjson.dumps(document_of(feed.stored)).decode()
-                    yield _event(last + 1, "done", done)
+                if feed.has_ended:
+                    if feed.stored is not None:  # else it was deleted
+                        done = orjson.dumps(document_of(feed.stored)).decode()
+                        yield _event(last + 1, "done", done)
                     return
                 if self._clock() - sent_at > _COMMENT_SECONDS:
                     sent_at = self._clock()

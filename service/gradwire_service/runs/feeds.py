@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from math import inf
 from typing import Any, Protocol, TypeVar
 
 from gradwire_service.jobs import Job, StoredJob
@@ -35,18 +36,13 @@ class Feed:
         self.events = deque[tuple[int, str]](maxlen=MOST_EVENTS)
         #: What is stored, when that was read last; None if nothing is, or nothing was read.
         self.stored: StoredJob | None = None
-        self.is_read = False
-        self.has_run = False
+        self.has_run = self.is_read = False
         self.followers = 0
         #: The record of events that was read, and how much of it.
         self.log, self.length = "", 0
-        self.reading = asyncio.Lock()
-        self._changed = asyncio.Event()
-
-    @property
-    def is_gone(self) -> bool:
-        """True if there is no such job any more."""
-        return self.is_read and self.stored is None
+        #: Is set if it should be read, and with the next change.
+        self.asked, self.changed = asyncio.Event(), asyncio.Event()
+        self.reading: asyncio.Task[None] | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -60,14 +56,9 @@ class Feed:
             self.tell()
 
     def tell(self) -> None:
-        """Wake those who wait."""
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    @property
-    def changed(self) -> asyncio.Event:
-        """Is set with the next change."""
-        return self._changed
+        """Wake those who wait for a change."""
+        self.changed.set()
+        self.changed = asyncio.Event()
 
 
 class Feeds:
@@ -83,41 +74,29 @@ class Feeds:
         self._store, self._blocking, self._told = store, blocking, told
         self._feeds: dict[Key, Feed] = {}
         self._subscription = store.subscribe(self._heard)
+        self.watch = self._subscription.watch
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._looks: dict[Key, asyncio.Task[None]] = {}
         self._leaving = set[asyncio.Task[None]]()
 
     def of(self, key: Key) -> Feed:
         """The feed of a job."""
         return self._feeds.setdefault(key, Feed(key))
 
-    async def watch(self, key: Key) -> None:
-        """Hear of what others change."""
-        await self._subscription.watch(key)
-
     async def listen(self) -> None:
         """Hear of notices, and look for what was not told, until this is cancelled."""
         self._loop = asyncio.get_running_loop()
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._subscription.listen())
-            if self._store.look_seconds < float("inf"):
-                group.create_task(self._look_again())
+        await asyncio.gather(self._subscription.listen(), self._look())
 
     @asynccontextmanager
     async def following(self, key: Key) -> AsyncIterator[Feed]:
-        """The feed of a job, for as long as somebody waits for it.
-
-        Raises: ``Unavailable``.
-        """
+        """The feed of a job, for as long as somebody waits for it."""
         feed = self.of(key)
         feed.followers += 1
         try:
-            if not feed.has_run and feed.followers == 1:
+            if feed.reading is None:
+                feed.reading = asyncio.create_task(self._read_on(feed))
                 await self.watch(key)
-            async with feed.reading:
-                is_known = feed.has_run or feed.is_read
-            if not is_known:
-                await self._read(feed)
+                feed.asked.set()
             yield feed
         finally:
             feed.followers -= 1
@@ -126,11 +105,14 @@ class Feeds:
     def end(self, feed: Feed) -> None:
         """End what the run of a job has fed: others may go on with it."""
         feed.has_run = False
+        feed.asked.set()
         self._release(feed)
-        if feed.followers:
-            self._read_soon(feed)
 
     def _release(self, feed: Feed) -> None:
+        """Forget a feed that nobody needs."""
+        if not feed.followers and feed.reading is not None:
+            feed.reading.cancel()
+            feed.reading = None
         if not (feed.followers or feed.has_run):
             self._feeds.pop(feed.key, None)
             leaving = asyncio.create_task(self._leave(feed.key))
@@ -147,65 +129,52 @@ class Feeds:
             self._loop.call_soon_threadsafe(self._tell, notice)
 
     def _tell(self, notice: Notice | None) -> None:
-        for feed in [*self._feeds.values()]:
+        for feed in self._feeds.values():
             if notice is None or notice.key == feed.key:
-                self._read_soon(feed)
+                feed.asked.set()
         self._told(notice)
 
-    def _read_soon(self, feed: Feed) -> None:
-        """Read a feed that nothing here feeds; a notice while it is read has it read again."""
-        before = self._looks.get(feed.key)
-        if feed.has_run or not feed.followers:
-            return
-
-        async def read() -> None:
-            if before is not None:
-                await asyncio.wait([before])
-            if self._looks.get(feed.key) is asyncio.current_task():
+    async def _read_on(self, feed: Feed) -> None:
+        """Read a followed job whenever it should be, while nothing here feeds it."""
+        while True:
+            await feed.asked.wait()
+            feed.asked.clear()
+            if not feed.has_run:
                 with suppress(Unavailable):  # looked at again later
                     await self._read(feed)
-            if self._looks.get(feed.key) is asyncio.current_task():
-                del self._looks[feed.key]
-
-        self._looks[feed.key] = asyncio.create_task(read())
 
     async def _read(self, feed: Feed) -> None:
         """Read what is new of a job."""
-        async with feed.reading:
-            keys = [feed.key, part_of(feed.key, "events")]
-            found, log = await self._blocking(self._store.peek, keys, feed.length)
-            if log is not None and (log.head != feed.log or not log.head):  # a new record
-                feed.log, start = log.head, feed.length
-                feed.length = 0
-                if start:
-                    found, log = await self._blocking(self._store.peek, keys, 0)
-            if log is not None:
-                feed.length += len(log.tail)
-                for number, text in events_of(log.tail):
-                    feed.add(number, text)
-            feed.is_read, feed.stored = True, None
-            if found is not None:
-                job = Job.of(found.head)
-                feed.stored = StoredJob(feed.key, job, found.expires_at, found.head)
-            feed.tell()
+        keys = [feed.key, part_of(feed.key, "events")]
+        found, log = await self._blocking(self._store.peek, keys, feed.length)
+        if log is not None and (log.head != feed.log or not log.head):  # a new record
+            feed.log, start, feed.length = log.head, feed.length, 0
+            if start:
+                found, log = await self._blocking(self._store.peek, keys, 0)
+        if log is not None:
+            feed.length += len(log.tail)
+            for event in events_of(log.tail):
+                feed.add(*event)
+        feed.is_read = True
+        feed.stored = None if found is None else StoredJob.of(feed.key, found)
+        feed.tell()
 
-    async def _look_again(self) -> None:
+    async def _look(self) -> None:
         """Look for changes that no notice has told: all that is watched, by one command."""
-        while True:
-            await asyncio.sleep(self._store.look_seconds)
-            feeds = [each for each in self._feeds.values() if each.followers and not each.has_run]
-            if not self._store.tells_others:
-                feeds = [*self._feeds.values()]
-            if not feeds:
-                continue
+        store = self._store
+        while store.look_seconds < inf:
+            await asyncio.sleep(store.look_seconds)
+            feeds = [*self._feeds.values()]
+            if store.tells_others:  # reports of runs find out by themselves
+                feeds = [each for each in feeds if each.followers and not each.has_run]
             with suppress(Unavailable):
-                if not await self._blocking(self._store.may_have_changed):
+                changed = await self._blocking(store.may_have_changed)
+                if not (feeds and changed):
                     continue
-                found = await self._blocking(self._store.peek, [each.key for each in feeds])
+                found = await self._blocking(store.peek, [each.key for each in feeds])
                 for feed, now in zip(feeds, found, strict=True):
-                    head = None if feed.stored is None else feed.stored.head
                     if feed.has_run:
                         if now is None or Job.of(now.head).ended:
                             self._told(Notice(feed.key))
-                    elif head != (now and now.head):
-                        self._read_soon(feed)
+                    elif (feed.stored and feed.stored.head) != (now and now.head):
+                        feed.asked.set()

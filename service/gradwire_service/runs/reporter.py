@@ -20,11 +20,13 @@ from gradwire_service.store.records import Content, OverQuota
 logger = logging.getLogger("gradwire")
 
 #: The least time between two reports of progress, if another replica listens and if none does.
-_HEARD_SECONDS, _UNHEARD_SECONDS = 0.5, 2.0
-#: The least time between two checkpoints: about that after which a dead replica's job goes on.
-_CHECKPOINT_SECONDS = 10.0
-#: Time after which a lease is renewed.
-_RENEWED_SECONDS = 3.0
+_HEARD_SECONDS, _UNHEARD_SECONDS = 0.5, 2.5
+#: The least time between two checkpoints: so long that few bytes are written each second, but never
+#: longer than the work that a killed replica may lose.
+_CHECKPOINT_BYTES_PER_SECOND = 300
+_CHECKPOINT_SECONDS = 10.0, 90.0
+#: Time after which a lease is renewed with a report, and at the latest.
+_RENEWED_SECONDS = 4.0, 5.5
 #: Time between attempts while the store does not answer.
 _RETRY_SECONDS = 1.0
 #: How much too early a timer may be.
@@ -82,7 +84,7 @@ class Reporter:
     @property
     def delay(self) -> float:
         """The time until the next report."""
-        due = self._renewed_at + _RENEWED_SECONDS
+        due = self._renewed_at + max(_RENEWED_SECONDS)
         if self._latest is not None:
             due = min(due, self._reported_at + self._seconds)
         if self._is_asked:
@@ -96,10 +98,13 @@ class Reporter:
         """
         now = self._clock()
         then = now + _EARLY_SECONDS
-        renew = self._is_asked or then - self._renewed_at >= _RENEWED_SECONDS
+        renew = self._is_asked or then - self._renewed_at >= min(_RENEWED_SECONDS)
         report = checkpoint = None
         if self._latest is not None and then - self._reported_at >= self._seconds:
-            if then - self._kept_at >= _CHECKPOINT_SECONDS:
+            least, most = _CHECKPOINT_SECONDS
+            nbytes = len(self.checkpoint or b"")
+            seconds = min(max(least, nbytes / _CHECKPOINT_BYTES_PER_SECOND), most)
+            if then - self._kept_at >= seconds:
                 checkpoint = self.checkpoint
             report = Report([*self._stored, self._latest], self._started_at, checkpoint)
         try:
