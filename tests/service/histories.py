@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from gradwire_service.jobs import (
     Cancelled,
@@ -16,6 +16,7 @@ from gradwire_service.jobs import (
     Job,
     Jobs,
     Report,
+    State,
     Transitions,
     Unknown,
 )
@@ -27,6 +28,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
+    initialize,
     invariant,
     rule,
     run_state_machine_as_test,
@@ -69,12 +71,8 @@ class Replica:
     """Runs a job as ``gradwire_service.runs`` does: what it holds, and an end yet to be stored."""
 
     def __init__(self, store: Faulty, name: str, clock: Clock) -> None:
-        self.transitions = Transitions(
-            store,
-            name,
-            lambda _, error: {"code": error.code},
-            clock,  # type: ignore[arg-type]
-        )
+        problem: Any = lambda _, error: {"code": error.code}  # noqa: E731
+        self.transitions = Transitions(cast("SharedStore", store), name, problem, clock)
         self.name = name
         self.held: Held | None = None
         self.ends = False
@@ -97,7 +95,7 @@ class Histories(RuleBasedStateMachine):
         self.number = 0
         self.replicas = [self.new_replica() for _ in range(3)]
         #: What was seen last of the job: None, or its creation, state and answer.
-        self.seen: tuple[float, str, bytes | None] | None = None
+        self.seen: tuple[float, State, bytes | None] | None = None
         #: The answers that were computed for the job created then.
         self.computed: dict[float, set[bytes]] = {}
 
@@ -113,6 +111,10 @@ class Histories(RuleBasedStateMachine):
         """One of those that run the job, or have not heard that they do not any more."""
         holders = [each for each in self.replicas if each.held is not None]
         return holders[which % len(holders)] if holders else None
+
+    @initialize()
+    def begin(self) -> None:
+        self.create(0)
 
     @rule(which=WHICH)
     def restart(self, which: int) -> None:
@@ -256,17 +258,19 @@ class Histories(RuleBasedStateMachine):
             assert self.store.find(part_of(KEY, part)) is None
 
 
-def reaches(before: str, after: str) -> bool:
+def reaches(before: State, after: State) -> bool:
     """Whether one state may follow another within some steps."""
     found, new = {before}, {before}
-    while new := {n for each in new for n in TRANSITIONS[each] if n} - found:  # type: ignore[index]
+    while new:
+        new = {state for each in new for state in TRANSITIONS[each] if state} - found
         found |= new
     return after in found
 
 
 def check_histories(opened: Callable[[Clock], SharedStore], number: int, steps: int = 30) -> None:
     """Try so many histories, the same in each run."""
+    machine: Any = lambda: Histories(opened)  # noqa: E731
     run_state_machine_as_test(
-        lambda: Histories(opened),
+        machine,
         settings=settings(max_examples=number, stateful_step_count=steps, derandomize=True),
     )

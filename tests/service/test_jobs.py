@@ -187,7 +187,7 @@ def test_a_job_without_its_request_fails(jobs, store):
 
 
 def test_events_are_added_one_by_one_and_now_and_then_written_anew(jobs, store):
-    held, events, logs = created(jobs), [], set()
+    held, events, logs = created(jobs), list[tuple[int, str]](), set()
     key = part_of(KEY, "events")
     for number in range(1, 3 * MOST_EVENTS):
         events = [*events[1 - MOST_EVENTS :], (number, f'{{"iteration": {number}}}')]

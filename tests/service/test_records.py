@@ -108,7 +108,9 @@ def test_what_only_a_later_version_may_write_is_left_alone():
             with pytest.raises(Unavailable):
                 change()
         jobs.take(key)
-        assert store.peek([key])[0].head == head
+        (peeked,) = store.peek([key])
+        assert peeked is not None
+        assert peeked.head == head
     leases = list(jobs.leases())
     assert [jobs.claim(lease) for lease in leases] == [None] * 3
     assert list(jobs.leases()) == leases

@@ -6,7 +6,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -15,7 +15,7 @@ from gradwire_service.jobs.transitions import MOST_EVENTS
 from gradwire_service.problems import problem_of
 from gradwire_service.runs.feeds import Blocking
 from gradwire_service.store import Key, Record, Unavailable
-from gradwire_service.store.records import Content, OverQuota
+from gradwire_service.store.records import OverQuota
 
 logger = logging.getLogger("gradwire")
 
@@ -31,13 +31,6 @@ _RENEWED_SECONDS = 4.0, 5.5
 _RETRY_SECONDS = 1.0
 #: How much too early a timer may be.
 _EARLY_SECONDS = 0.001
-
-
-class Result(NamedTuple):
-    """The body of an answer, and its media type."""
-
-    body: Content
-    media_type: str
 
 
 class Reporter:
@@ -146,7 +139,7 @@ class Reporter:
 
     def end(
         self,
-        answer: Result | Exception,
+        answer: Record | Exception,
         events: Sequence[tuple[int, str]],
         ended_at: float,
         taken_at: float | None,
@@ -157,13 +150,13 @@ class Reporter:
         """
         if isinstance(answer, Cancelled):
             return "cancelled"
-        key, result = self._held.stored.key, None
         fields: dict[str, Any] = {"finished_at": ended_at, "taken_at": taken_at}
+        result = None if isinstance(answer, Exception) else answer
         if isinstance(answer, Exception):
-            fields |= {"state": "failed", "problem": document_of(key, answer)}
+            problem = document_of(self._held.stored.key, answer)
+            fields |= {"state": "failed", "problem": problem}
         else:
             fields["state"] = "succeeded"
-            result = Record(answer.media_type, answer.body)
         report = Report(events, self._started_at or ended_at)
         try:
             return self._transitions.end(self._held, fields, report, result).job.state

@@ -14,9 +14,9 @@ from gradwire_service.jobs import Claim, Held, Interrupted, Job, State, Transiti
 from gradwire_service.problems import RemoteError, RequestError, WorkerCrashed
 from gradwire_service.runs.feeds import Blocking, Feed, Feeds
 from gradwire_service.runs.places import Places
-from gradwire_service.runs.reporter import Reporter, Result
+from gradwire_service.runs.reporter import Reporter
 from gradwire_service.scheduling import Deadline
-from gradwire_service.store import Key, Unavailable
+from gradwire_service.store import Key, Record, Unavailable
 from gradwire_service.store.records import OverQuota
 from gradwire_service.wire.codec import negotiate
 from gradwire_service.wire.shared import SharedMemory, unpacked
@@ -235,13 +235,13 @@ class Run:
             announced = crashed or isinstance(answer, Interrupted)
             reporter.hand_over(counted=crashed, announced=announced)
             return None
-        found: Result | Exception
+        found: Record | Exception
         if isinstance(answer, TaskFailed):
             found = RemoteError(answer.problem, answer.trace)
         elif isinstance(answer, TaskDone):
             body = answer.body
             content = body if isinstance(body, SharedMemory) else bytes(unpacked(body))
-            found = Result(content, self._reply_type)
+            found = Record(self._reply_type, content)
         else:
             found = answer
         about = [*self._feed.events], self._means.now(), self._taken_at

@@ -33,7 +33,7 @@ class Counted(MemoryStore):
 
     def __init__(self, clock):
         super().__init__(policies(Settings()), clock)
-        self.commands, self.heard, self.written = Counter(), 1, 0
+        self.commands, self.heard, self.written = Counter[str](), 1, 0
 
     def find(self, key, *, body=True):
         self.commands["find"] += 1
@@ -63,6 +63,7 @@ async def job():
 
     here = Transitions(store, "here", lambda *_: {}, clock)
     held = here.create(KEY, Job("minimize", clock()), b"{}", "{}")
+    assert held is not None
     reporter = Reporter(here, blocking, held, [], clock, 8640.0)
     feeds = Feeds(store, blocking, lambda _: None)
 
@@ -126,7 +127,7 @@ async def test_followers_see_every_event_once_and_then_the_end(job):
     store, feeds, here, run = job
     store.heard = 2
     await asyncio.sleep(2)
-    numbers, is_cancelled = [], False
+    numbers, is_cancelled = list[int](), False
     async with feeds.following(KEY) as feed:
         while not feed.has_ended:
             changed = feed.changed

@@ -14,7 +14,7 @@ from gradwire_service.jobs.records import part_of
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Record, open_store
 
-from tests.clock import ClockLoop, loop_clock
+from tests.clock import Clock, ClockLoop, loop_clock
 from tests.service.workers.processes import computing
 
 REQUEST = {"program": "sum((x - 1)**2)", "variables": {"x": [3.0, 2.0]}}
@@ -195,3 +195,26 @@ async def test_an_answer_beyond_the_quota_is_a_problem(served):
         assert (job["state"], job["problem"]["code"]) == ("failed", "over_budget")
         listed = (await client.get("/v1/jobs")).json()["jobs"]
         assert [each["state"] for each in listed] == ["failed"]
+
+
+@pytest.mark.thorough
+async def test_a_replica_that_has_lost_its_lease_leaves_the_job_to_the_other(served, tmp_path):
+    """Both have run it at once, as after a store that hung."""
+    clock, shared = Clock(), {"store": f"sqlite:{tmp_path / 'jobs.db'}", "job_processes": 1}
+    async with served(**shared, now=clock) as one, served(**shared, now=clock) as other:
+        path = (await one.post("/v1/minimize", json=ENDLESS | {"background": True})).headers[
+            "location"
+        ]
+        await progressed(one, path, None)
+        clock.advance(20)
+        await shown(one, path, lambda job: job["resumed"] == 1)
+        runs = [client._transport.app.state.runs for client in (one, other)]
+        while runs[0].running:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        assert runs[1].running == 1
+        job = (await one.get(path)).json()
+        assert (await progressed(one, path, job["progress"]))["state"] == "running"
+        assert (await one.delete(path)).status_code == 204
+        while runs[1].running:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        assert (await other.get(path)).json()["state"] == "cancelled"

@@ -17,7 +17,7 @@ class Heard:
     """What a subscription has heard."""
 
     def __init__(self):
-        self.notices = asyncio.Queue()
+        self.notices = asyncio.Queue[Notice | None]()
 
     def __call__(self, notice):
         self.notices.put_nowait(notice)

@@ -102,7 +102,7 @@ def test_records_change_by_those_who_know_their_heads(store, clock):
     assert not commit(store, Change(key(), *first, "2"))
     assert commit(store, Change(key(), *first, None))
     with pytest.raises(OverQuota, match="the limit is") as refused:
-        commit(store, Change(key(), *of_size(1000), "1"))
+        commit(store, Change(key(), "", bytes(1000), "1"))
     assert refused.value.excess == (0, 700)
     assert kept(store, key()) == first
 
@@ -111,7 +111,7 @@ def test_all_of_a_commit_happens_or_nothing(store):
     store.put(key("a"), Record("a", b"1"))
     store.put(key("b"), Record("b", b"2"))
     one, other = Change(key("a"), "new", b"3", "a"), Change(key("b"), None, seen="other")
-    fits, over = Change(key("c"), "c", b"4", None), Change(key("d"), *of_size(300), None)
+    fits, over = Change(key("c"), "c", b"4", None), Change(key("d"), "", bytes(300), None)
     assert not commit(store, one, fits, other)
     with pytest.raises(OverQuota):
         commit(store, one, fits, over)
