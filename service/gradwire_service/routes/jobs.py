@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from time import monotonic
 
 import orjson
@@ -12,25 +13,24 @@ from starlette.responses import Response, StreamingResponse
 
 from gradwire_service import openapi
 from gradwire_service.dependencies import Dependencies
-from gradwire_service.jobs import Unknown
 from gradwire_service.problems import RequestError
 from gradwire_service.routes.exchange import Exchange, Reply, owner_of
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.runs import Runs
 from gradwire_service.scheduling import Capacity
-from gradwire_service.store import Key, Unavailable
+from gradwire_service.store import Key
 from gradwire_service.work.jobs import document_of
 
 #: Default number of jobs on a page.
 _PAGE = "100"
-#: Time between looks for new events, and between comments that keep a connection open.
-_LOOK_SECONDS, _COMMENT_SECONDS = 0.2, 15.0
+#: Time between comments that keep a connection open, and between looks whether the replica stops.
+_COMMENT_SECONDS, _DRAIN_SECONDS = 15.0, 0.25
 #: nginx would hold events back.
 _HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
 class Events:
-    """The events of jobs, read from the store: any replica sends them."""
+    """The events of jobs: any replica sends them."""
 
     def __init__(
         self, runs: Runs, capacity: Capacity, clock: Callable[[], float] = monotonic
@@ -46,26 +46,22 @@ class Events:
         """
         sent_at = self._clock()
         yield b"retry: 1000\n\n"
-        while not self._capacity.draining:
-            try:
-                stored = await self._runs.find(key)
-                events = await self._runs.blocking(self._runs.jobs.events, key)
-            except Unknown:
-                return
-            except Unavailable:
-                await asyncio.sleep(_LOOK_SECONDS)
-                continue
-            for number, text in events:
-                if number > last:
+        async with self._runs.following(key) as feed:
+            while not self._capacity.draining:
+                changed = feed.changed
+                for number, text in [event for event in feed.events if event[0] > last]:
                     last, sent_at = number, self._clock()
                     yield _event(number, "progress", text)
-            if stored.job.ended:
-                yield _event(last + 1, "done", orjson.dumps(document_of(stored)).decode())
-                return
-            if self._clock() - sent_at > _COMMENT_SECONDS:
-                sent_at = self._clock()
-                yield b":\n\n"
-            await asyncio.sleep(_LOOK_SECONDS)
+                if feed.has_ended:
+                    if feed.stored is not None:  # else it was deleted
+                        done = orjson.dumps(document_of(feed.stored)).decode()
+                        yield _event(last + 1, "done", done)
+                    return
+                if self._clock() - sent_at > _COMMENT_SECONDS:
+                    sent_at = self._clock()
+                    yield b":\n\n"
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), _DRAIN_SECONDS)
 
 
 def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIRouter:
@@ -83,7 +79,7 @@ def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIR
     @routes.get("/{job}", **openapi.JOB_OPERATIONS["show"])
     async def show(request: Request, job: str) -> Response:
         reply = await offloader.answer(request, "jobs.show", job)
-        await runs.blocking(runs.jobs.take, Key("jobs", owner_of(request.scope), job))
+        await runs.take(Key("jobs", owner_of(request.scope), job))
         return reply
 
     @routes.get("/{job}/events", **openapi.JOB_OPERATIONS["events"])

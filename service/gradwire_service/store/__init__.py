@@ -14,6 +14,7 @@ from gradwire_service.store.records import (
     NotOpened,
     Policy,
     Record,
+    SharedStore,
     Store,
     StoredRecord,
     Unavailable,
@@ -27,6 +28,7 @@ __all__ = [
     "Kind",
     "NotOpened",
     "Record",
+    "SharedStore",
     "Store",
     "StoredRecord",
     "Unavailable",
@@ -44,7 +46,7 @@ STORED_JOBS = 2
 _PARTS_PER_JOB = 4
 
 
-def open_store(settings: Settings, now: Callable[[], float] | None = None) -> Store:
+def open_store(settings: Settings, now: Callable[[], float] | None = None) -> SharedStore:
     """Open the store at ``settings.store``: ``memory:``, ``sqlite:PATH``, or the URL of a Redis.
 
     ``now`` tells the time in seconds since 1970, by default as this machine or the Redis does.

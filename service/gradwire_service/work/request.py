@@ -72,6 +72,8 @@ class Outcome:
     #: Whether the GPU's process computed it, and which operations on the host.
     on_gpu: bool = False
     hosted: Collection[str] = ()
+    #: Whether an optimisation has reached the cluster where its data are.
+    on_cluster: bool = False
     #: Whether an optimisation is to go on on the GPU, from its latest checkpoint.
     moves: bool = False
 

@@ -100,6 +100,8 @@ class SolveHandlers:
                     hint="leave it out, or send the data as values",
                 )
             question = Question(*asked, envelope.promotion, of_residuals)
+            self._cluster.connect(poll)
+            request.outcome.on_cluster = True
             return self._cluster.objective(question, request.owner, poll)
         return LocalProblem(
             engine,

@@ -13,7 +13,8 @@ from typing import Any
 import msgpack
 import numpy as np
 import pytest
-from gradwire_service.jobs import Jobs
+from gradwire_service.jobs import Jobs, Transitions
+from gradwire_service.jobs.records import part_of
 from gradwire_service.routes.jobs import Events
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, open_store
@@ -332,13 +333,13 @@ async def test_a_stream_without_events_is_kept_open(served, no_lane):
 
 
 async def test_a_job_that_is_being_deleted_is_unknown(served, kept):
-    """Its parts go first: then there is no result, and so no job."""
+    """Where there is no result any more, there is no job."""
     async with served(**kept) as client:
         begun = await client.post("/v1/minimize", json=ROSEN | {"background": True})
         path = begun.headers["location"]
         assert (await ended(client, path))["state"] == "succeeded"
         key = Key("jobs", sha256(b"").hexdigest(), begun.json()["id"])
-        client._transport.app.state.runs.jobs.remove_parts(key, ("answer",))
+        client._transport.app.state.store.remove(part_of(key, "answer"))
         gone = await client.get(path)
         assert (gone.status_code, gone.json()["code"]) == (404, "unknown_job")
 
@@ -611,7 +612,7 @@ async def test_who_was_sent_a_result_has_taken_it(served, kept, clock, asked):
         answer = await client.post("/v1/minimize", json=request | background, headers=headers)
         (listed,) = (await client.get("/v1/jobs")).json()["jobs"]
         path = f"/v1/jobs/{listed['id']}"
-        jobs = client._transport.app.state.runs.jobs
+        jobs = client._transport.app.state.runs.transitions.jobs
         key = Key("jobs", sha256(b"").hexdigest(), listed["id"])
         if asked == "cancelled":
             await client.delete(path)
@@ -682,7 +683,7 @@ async def test_interrupted_jobs_go_on_with_the_next_service(served, tmp_path, cl
         (found,) = Jobs(kept).listed(sha256(b"").hexdigest(), "", 2)
         if not found.job.ended:
             break
-        Jobs(kept).remove(found.key)
+        Transitions(kept, "", lambda *_: {}).remove(found)
         fit["options"]["maxiter"] *= 2  # it was faster
     assert Jobs(kept).find_part(found.key, "checkpoint") is not None
     kept.close()
