@@ -43,10 +43,10 @@ class Walk:
                 where.append(steps.place(op.value))
                 kept.add(slot)
                 continue
-            gone: list[tuple[int, int]] = []
-            for d in dead[slot] or ():
-                if d != slot and d not in kept:
-                    gone.append((where[d], made[d].type.nbytes))
+            gone: Sequence[tuple[int, int]] = ()
+            if dead[slot]:
+                left = [d for d in dead[slot] if d != slot and d not in kept]
+                gone = [(where[d], made[d].type.nbytes) for d in left]
             at, operands = map(where.__getitem__, args), map(made.__getitem__, args)
             to = steps.compute(instruction, [*at], [*operands], gone)
             where.append(to)
