@@ -40,6 +40,8 @@ class ProgressMessage(NamedTuple):
 
     progress: str
     checkpoint: bytes | None = None
+    #: Whether the run gives the same bits as an equal one, if it begins at the same place.
+    exact: bool = False
 
 
 #: Hears of the progress of a task.
