@@ -15,6 +15,8 @@ from tests.processes import settle
 # As in the image, for libraries loaded later and for processes that tests start: a library's
 # threads wait for each other in loops, on cores that other tests need.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
+# Services that tests start have nothing in common, unless a test says so.
+os.environ["GRADWIRE_STORE"] = "memory:"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -29,6 +29,7 @@ from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
 from gradwire_service.settings.environment import given
 from gradwire_service.settings.errors import StartupError
+from gradwire_service.settings.own_store import is_named, own_store
 from gradwire_service.settings.reading import unknown_variables
 from gradwire_service.settings.storage import redacted_address
 from gradwire_service.telemetry import Log, logging_to
@@ -95,6 +96,9 @@ def serve(settings: Settings, heartbeat: Heartbeat | None) -> int:
     with logging_to(sys.stderr, settings) as log:
         for unknown in unknown_variables(given(os.environ)):
             logger.warning("unknown setting in the environment: %s", unknown)
+        _, why = own_store(os.environ)
+        if settings.store == "memory:" and why and not is_named({}, os.environ):
+            logger.warning("%s: what is stored is in memory, and lost at a restart", why)
         exposed = exposure_warning(settings)
         if exposed is not None:
             logger.warning("%s", exposed)

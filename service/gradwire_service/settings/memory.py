@@ -48,11 +48,16 @@ class StoreBytes:
         return self._most
 
 
+def results_bytes() -> int:
+    """The most bytes of results by reference that are in memory beside a file."""
+    return available_bytes() // 16
+
+
 def stored_bytes(data: Mapping[str, Any]) -> int:
-    """The most memory that records of a store in memory may take, by the settings read so far."""
-    if not is_in_memory(data):
-        return 0
-    return sum(count * int(data.get(name, 0)) for name, count in _KINDS.items())
+    """The most memory that records may take, by the settings read so far."""
+    if is_in_memory(data):
+        return sum(count * int(data.get(name, 0)) for name, count in _KINDS.items())
+    return results_bytes() if str(data.get("store")).startswith("local:") else 0
 
 
 #: The settings that limit stored bytes, and how many kinds of records have each limit.
