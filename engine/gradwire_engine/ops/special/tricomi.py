@@ -27,6 +27,7 @@ class HyperU(Special):
     NaN for ``x < 0`` and next to 0, for parameters beyond a million, and for ``a < -200``.
     """
 
+    workspace = 8.0
     flops_per_element = 5_000
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
