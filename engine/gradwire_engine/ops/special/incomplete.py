@@ -38,8 +38,8 @@ _NOTHING = 1e-10
 _NEXT_TO_0 = 1e-25
 #: Of smaller parameters, slopes in the other one cancel in the fraction.
 _SMALL = 1e-2
-#: Smaller values are those of a fraction.
-_TAIL = 1e-200
+#: Smaller values are those of a fraction, which is long for parameters beyond this sum.
+_TAIL, _LONG = 1e-200, 1e7
 #: The most terms of a fraction; the least share of a series' term.
 _MOST_TERMS, _LEAST = 82, 1e-17
 #: From here on a gamma density is nearly normal in ``ln t``; nodes for the rest of one.
@@ -204,7 +204,7 @@ class _OfBeta(Special):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """SciPy's routine, which has few digits where it nearly underflows: there by a fraction."""
         z = xp.asarray(super().kernel(xp, *operands))
-        low = z < _TAIL
+        low = (z < _TAIL) & (operands[0] + operands[1] < _LONG)
         if z.dtype.itemsize == 8 and low.any():
             a, b, x = (v[low] for v in xp.broadcast_arrays(*operands))
             places = (a, b, x, 1 - x) if self.sign > 0 else (b, a, 1 - x, x)
