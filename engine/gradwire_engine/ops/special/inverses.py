@@ -13,7 +13,8 @@ from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.beta import BetaLn
 from gradwire_engine.ops.special.densities import BetaDensity, GammaDensity
 from gradwire_engine.ops.special.gamma import GammaLn
-from gradwire_engine.ops.special.incomplete import LARGE, BetaIncInAB, GammaIncInA
+from gradwire_engine.ops.special.incomplete import LARGE, GammaIncInA
+from gradwire_engine.ops.special.incomplete_beta import BetaIncInAB
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
