@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gradwire_engine import Program
+from gradwire_engine.free_variables import free_variables
 from gradwire_engine.frontends.printed import printed
-from gradwire_engine.interface import free_variables
 from gradwire_engine.program import RESULT, Output
 
 from gradwire_service.engines import Engines

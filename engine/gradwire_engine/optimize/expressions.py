@@ -17,7 +17,7 @@ from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.partial_evaluation import stands
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Type
 
 #: Most bytes and steps of a computation of constants that is looked at.
@@ -52,7 +52,7 @@ class ValueTable:
         moved: Sequence[int],
         costs: Costs,
         fold: Callable[..., Any],
-        poll: Poll = unhurried,
+        poll: Poll = no_deadline,
         residents: Set[int] = frozenset(),
     ) -> None:
         self.costs, self._fold = costs, fold

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf
 from gradwire_engine.answer import Limits
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_service.cluster.cluster import Cluster, Question, open_cluster
 from gradwire_service.engines import open_engines
 from gradwire_service.references import ReferenceResolver
@@ -117,7 +117,7 @@ def connected(dask, data):
 def logistic(connected):
     """An objective over references: the cluster's, or that of another one."""
 
-    def objective(X, y, *, text=LOGISTIC, owner="", cluster=connected, poll=unhurried, **asked):
+    def objective(X, y, *, text=LOGISTIC, owner="", cluster=connected, poll=no_deadline, **asked):
         variables = {"X": X, "y": y, "w": Leaf(np.zeros(5))}
         question = Question(Engine().parse(text), variables, ["w"], **asked)
         return cluster.objective(question, owner, poll)
