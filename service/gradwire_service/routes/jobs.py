@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
 from time import monotonic
 
 import orjson
@@ -17,7 +15,7 @@ from gradwire_service.dependencies import Dependencies
 from gradwire_service.problems import RequestError
 from gradwire_service.routes.exchange import Exchange, Reply, owner_of, tenant_of
 from gradwire_service.routes.offload import Offloader
-from gradwire_service.runs import Runs
+from gradwire_service.runs import Runs, pause
 from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key
@@ -91,8 +89,7 @@ class Events:
                 if self._clock() - sent_at > _COMMENT_SECONDS:
                     sent_at = self._clock()
                     yield b":\n\n"
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(changed.wait(), _DRAIN_SECONDS)
+                await pause(changed, _DRAIN_SECONDS)
 
 
 def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIRouter:

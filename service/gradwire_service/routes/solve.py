@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -17,7 +16,7 @@ from gradwire_service.jobs import StoredJob
 from gradwire_service.problems import Problem, RemoteError, RequestError
 from gradwire_service.routes.exchange import Exchange, Reply
 from gradwire_service.routes.offload import Offloader
-from gradwire_service.runs import Cancelled, Run, Runs
+from gradwire_service.runs import Cancelled, Run, Runs, pause
 from gradwire_service.wire.body import Disconnected
 from gradwire_service.wire.digests import SMALL_BYTES, digest_of
 from gradwire_service.wire.envelope import timeout_of_header
@@ -173,8 +172,7 @@ class Solving:
         until = self._clock() + seconds
         async with self._runs.following(stored.key) as feed:
             while not (ended := feed.has_ended) and (left := until - self._clock()) > 0:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(feed.changed.wait(), left)
+                await pause(feed.changed, left)
         if ended:
             stored = await self._runs.find(stored.key)
         if (problem := stored.job.problem) is not None:

@@ -25,6 +25,13 @@ class Blocking(Protocol):
         """The result of the function, which gets the arguments."""
 
 
+async def pause(until: asyncio.Event, seconds: float | None) -> None:
+    """Wait until an event is set, but not longer than some seconds."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await until.wait()
+
+
 class Feed:
     """The latest events of a job, and what is stored of it, for all on this replica who wait.
 

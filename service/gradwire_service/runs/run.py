@@ -12,7 +12,7 @@ from gradwire_engine.errors import DeadlineExceeded
 
 from gradwire_service.jobs import Claim, Held, Interrupted, Job, State, Transitions
 from gradwire_service.problems import RemoteError, RequestError, WorkerCrashed
-from gradwire_service.runs.feeds import Blocking, Feed, Feeds
+from gradwire_service.runs.feeds import Blocking, Feed, Feeds, pause
 from gradwire_service.runs.places import Places
 from gradwire_service.runs.reporter import Reporter
 from gradwire_service.scheduling import Deadline
@@ -189,8 +189,7 @@ class Run:
         while self._why is None:
             reporter = self._reporter
             delay = None if reporter is None else max(reporter.delay, 0)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), delay)
+            await pause(self._woken, delay)
             self._woken.clear()
             if reporter is not None and reporter.delay <= 0 and self._why is None:
                 with suppress(Unavailable):  # the work goes on
@@ -218,8 +217,7 @@ class Run:
             except Unavailable:
                 if self._why is not None:  # another replica goes on when the lease has expired
                     return
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), _RETRY_SECONDS)
+                await pause(self._woken, _RETRY_SECONDS)
                 self._woken.clear()
             else:
                 if state is not None:

@@ -8,14 +8,14 @@ import logging
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from time import monotonic, time
 from typing import Any, TypeVar
 
 from gradwire_service.jobs import Cancelled, Claim, Interrupted, Job, StoredJob, Transitions, new_id
 from gradwire_service.jobs.transitions import LEASES
 from gradwire_service.problems import RequestError
-from gradwire_service.runs.feeds import Feed, Feeds
+from gradwire_service.runs.feeds import Feed, Feeds, pause
 from gradwire_service.runs.places import Places
 from gradwire_service.runs.reporter import document_of
 from gradwire_service.runs.run import Means, Run
@@ -189,8 +189,7 @@ class Runs:
                 pass
             except Exception as error:  # else no job would be taken over any more
                 logger.exception("looking for interrupted jobs failed", exc_info=error)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._handed_over.wait(), _SWEEP_SECONDS)
+            await pause(self._handed_over, _SWEEP_SECONDS)
 
     async def _take_over(self) -> None:
         """Go on with the jobs whose leases have passed, as far as there is room."""
