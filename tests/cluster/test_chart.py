@@ -105,7 +105,9 @@ def test_every_value_is_applied(render: Render):
     assert container["image"] == "registry.example/it:1"
     assert container["resources"]["limits"] == {"cpu": "4", "memory": "3Gi"}
     assert pod["imagePullSecrets"] == [{"name": "pull"}]
-    assert {"mine"} == {of["secret"]["secretName"] for of in pod["volumes"] if "secret" in of}
+    assert {"mine", "gradwire-redis"} == {
+        of["secret"]["secretName"] for of in pod["volumes"] if "secret" in of
+    }
     scaler = released["HorizontalPodAutoscaler gradwire"]["spec"]
     assert (scaler["minReplicas"], scaler["maxReplicas"]) == (4, 5)
     settings = released["ConfigMap gradwire-settings"]["data"]
@@ -189,7 +191,9 @@ def test_every_value_of_gpus_is_applied(render: Render):
     assert pod["nodeSelector"].items() >= {"kind": "gpu"}.items()
     assert pod["tolerations"] == tolerations
     assert pod["imagePullSecrets"] == [{"name": "pull"}]
-    assert {"mine"} == {of["secret"]["secretName"] for of in pod["volumes"] if "secret" in of}
+    assert {"mine", "gradwire-redis"} == {
+        of["secret"]["secretName"] for of in pod["volumes"] if "secret" in of
+    }
     assert admitted(released["NetworkPolicy gradwire-gpu"]) == ["prometheus"]
     upstream = released["ConfigMap nginx-upstream"]["data"]["upstream.conf"]
     assert upstream.count("server gradwire-gpu-replicas.other.svc.cluster.local ") == 1
@@ -203,6 +207,30 @@ def test_redis_and_route_may_be_disabled(render: Render):
         "Service redis",
         "StatefulSet redis",
     }
+
+
+def test_redis_has_its_secret_and_tls(render: Render):
+    released = render(redis={"secret": "mine", "tls": True}, gpu={"enabled": True})
+    for name in ("Deployment gradwire", "Deployment gradwire-gpu"):
+        pod = released[name]["spec"]["template"]["spec"]
+        (store,) = [one for one in pod["containers"][0]["env"] if one["name"] == "GRADWIRE_STORE"]
+        assert store["valueFrom"]["secretKeyRef"] == {"name": "mine", "key": "store"}
+        assert "mine" in [one["secret"]["secretName"] for one in pod["volumes"] if "secret" in one]
+    pod = released["StatefulSet redis"]["spec"]["template"]["spec"]
+    environment = {one["name"]: one for one in pod["containers"][0]["env"]}
+    ports = [environment[name]["value"] for name in ("REDIS_PORT", "REDIS_TLS_PORT")]
+    assert ports == ["0", "6379"]
+    assert environment["REDIS_PASSWORD"]["valueFrom"]["secretKeyRef"]["name"] == "mine"
+    assert pod["volumes"][0]["secret"]["secretName"] == "mine"
+    kubernetes_validate.validate(released["StatefulSet redis"], VERSION, strict=True)
+
+
+def test_a_store_of_ones_own_may_be_a_setting(render: Render):
+    released = render(settings={"GRADWIRE_STORE": "redis://mine/0"}, redis={"enabled": False})
+    (container,) = released["Deployment gradwire"]["spec"]["template"]["spec"]["containers"]
+    assert "GRADWIRE_STORE" not in [one["name"] for one in container["env"]]
+    settings = released["ConfigMap gradwire-settings"]["data"]
+    assert settings["GRADWIRE_STORE"] == "redis://mine/0"
 
 
 INVALID: list[dict[str, Any]] = [

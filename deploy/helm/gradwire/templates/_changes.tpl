@@ -23,7 +23,14 @@
 {{- with $values.imagePullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end }}
 {{- range $volume := $pod.volumes }}
 {{- if eq $volume.name "keys" }}{{ $_ := set $volume.secret "secretName" $values.keysSecret }}{{ end }}
+{{- if eq $volume.name "redis-ca" }}{{ $_ := set $volume.secret "secretName" $values.redis.secret }}{{ end }}
 {{- end }}
+{{- $environment := list }}
+{{- range $entry := $container.env }}
+{{- if not (hasKey $settings $entry.name) }}{{ $environment = append $environment $entry }}{{ end }}
+{{- if eq $entry.name "GRADWIRE_STORE" }}{{ $_ := set $entry.valueFrom.secretKeyRef "name" $values.redis.secret }}{{ end }}
+{{- end }}
+{{- $_ := set $container "env" $environment }}
 {{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/settings" (toJson $settings | sha256sum)) }}
 {{- else if eq $name "HorizontalPodAutoscaler gradwire" }}
 {{- $_ := set $it.spec "minReplicas" (int $values.replicas.min) }}
@@ -35,6 +42,12 @@
 {{- else if eq $name "StatefulSet redis" }}
 {{- $claim := first $it.spec.volumeClaimTemplates }}
 {{- $_ := set $claim.spec.resources.requests "storage" $values.redis.storage }}
+{{- range $entry := (first $it.spec.template.spec.containers).env }}
+{{- if $entry.valueFrom }}{{ $_ := set $entry.valueFrom.secretKeyRef "name" $values.redis.secret }}{{ end }}
+{{- if and $values.redis.tls (eq $entry.name "REDIS_PORT") }}{{ $_ := set $entry "value" "0" }}{{ end }}
+{{- if and $values.redis.tls (eq $entry.name "REDIS_TLS_PORT") }}{{ $_ := set $entry "value" "6379" }}{{ end }}
+{{- end }}
+{{- $_ := set (first $it.spec.template.spec.volumes).secret "secretName" $values.redis.secret }}
 {{- else if eq $it.kind "NetworkPolicy" }}
 {{- range $rule := $it.spec.ingress | default list }}{{ range $peer := $rule.from }}{{ with $peer.namespaceSelector }}
 {{- $label := "kubernetes.io/metadata.name" }}
