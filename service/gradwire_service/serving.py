@@ -29,7 +29,8 @@ from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
 from gradwire_service.settings.environment import given
 from gradwire_service.settings.errors import StartupError
-from gradwire_service.settings.reading import unknown_variables
+from gradwire_service.settings.fit import excess
+from gradwire_service.settings.reading import needless, unknown_variables
 from gradwire_service.settings.storage import redacted_address
 from gradwire_service.telemetry import Log, logging_to
 from gradwire_service.watchdog import Heartbeat
@@ -95,6 +96,12 @@ def serve(settings: Settings, heartbeat: Heartbeat | None) -> int:
     with logging_to(sys.stderr, settings) as log:
         for unknown in unknown_variables(given(os.environ)):
             logger.warning("unknown setting in the environment: %s", unknown)
+        if names := needless(settings):
+            logger.warning(
+                "settings that the next version does not read are given: %s", ", ".join(names)
+            )
+        if (fault := excess(settings)) is not None:
+            logger.warning("%s", fault)
         exposed = exposure_warning(settings)
         if exposed is not None:
             logger.warning("%s", exposed)

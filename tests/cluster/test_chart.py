@@ -1,6 +1,7 @@
 """The Helm chart, rendered by Helm: it equals deploy/kubernetes, changed by the values."""
 
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
+from gradwire_service.settings import Settings
 
 from tests.deploy.test_gpu import GPU
 from tests.deploy.test_kubernetes import GATEWAY, MANIFESTS, VERSION, Manifest, named
@@ -231,6 +233,32 @@ def test_a_store_of_ones_own_may_be_a_setting(render: Render):
     assert "GRADWIRE_STORE" not in [one["name"] for one in container["env"]]
     settings = released["ConfigMap gradwire-settings"]["data"]
     assert settings["GRADWIRE_STORE"] == "redis://mine/0"
+
+
+def test_limits_are_those_of_replicas_and_nginx(render: Render):
+    limits = {"bodyMiB": 200, "defaultSeconds": 30, "longestSeconds": 600}
+    plain, released = render(), render(limits=limits)
+    settings = released["ConfigMap gradwire-settings"]["data"]
+    read = Settings.model_validate(
+        {name.removeprefix("GRADWIRE_").lower(): text for name, text in settings.items()}
+    )
+    assert (read.max_body_bytes, read.queue_bytes >= 200 << 20) == (200 << 20, True)
+    assert (read.default_timeout_ms, read.max_timeout_ms) == (30_000, 600_000)
+    files = released["ConfigMap nginx"]["data"]
+    shown = re.findall(
+        r"^ +(client_max_body_size|proxy_read_timeout) (\w+);", files["gradwire.conf"], re.MULTILINE
+    )
+    assert shown == [
+        ("client_max_body_size", "200m"),
+        ("proxy_read_timeout", "615s"),
+        ("proxy_read_timeout", "31s"),
+    ]
+    assert "proxy_next_upstream_timeout 32s;" in files["gradwire.conf"]
+    assert "up to 200 MiB" in files["problems.conf"]
+    for name, seconds in [("Deployment gradwire", 620), ("Deployment nginx", 540)]:
+        pods = [one[name]["spec"]["template"]["spec"] for one in (released, plain)]
+        graces = [pod["terminationGracePeriodSeconds"] for pod in pods]
+        assert graces[0] - (graces[1] if name == "Deployment nginx" else 0) == seconds
 
 
 INVALID: list[dict[str, Any]] = [

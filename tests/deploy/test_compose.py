@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import yaml
 from gradwire_service.settings import Settings
-
-from tests.deploy.sizing import most_bytes
+from gradwire_service.settings.derived import source_of
+from gradwire_service.settings.fit import needed_bytes
+from gradwire_service.settings.reading import read_settings, variable
 
 REPLICAS = ["gradwire-1", "gradwire-2", "gradwire-3"]
 PUBLISHED = ["grafana", "nginx", "prometheus"]
@@ -182,9 +183,11 @@ def test_settings_exist_and_leave_room_in_the_container(services: dict[str, Any]
         for name, value in environment.items()
     }
     assert settings.keys() <= Settings.model_fields.keys()
-    made = Settings.model_validate(settings)
     memory = services[REPLICAS[0]]["deploy"]["resources"]["limits"]["memory"]
-    assert most_bytes(made) <= int(memory.removesuffix("m")) * 2**20
+    settings["memory_bytes"] = str(int(memory.removesuffix("m")) << 20)
+    made = read_settings(settings)
+    assert needed_bytes(made) <= made.memory_bytes
+    assert {variable(name) for name in settings if source_of(Settings.model_fields[name])} == set()
 
 
 def test_the_longest_request_ends_before_it_is_killed(services: dict[str, Any]):

@@ -9,8 +9,7 @@ import pytest
 import yaml
 from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
-
-from tests.deploy.sizing import most_bytes
+from gradwire_service.settings.fit import needed_bytes
 
 REPOSITORY = Path(__file__).parents[2]
 FOLDER = REPOSITORY / "deploy/kubernetes"
@@ -147,9 +146,9 @@ def test_settings_exist_and_leave_room_in_the_container():
     settings = Settings.model_validate(
         {name.removeprefix("GRADWIRE_").lower(): value for name, value in given.items()}
         | {"cores": threads}
+        | {"memory_bytes": container("Deployment gradwire")["resources"]["limits"]["memory"]}
     )
-    memory = container("Deployment gradwire")["resources"]["limits"]["memory"]
-    assert most_bytes(settings) <= int(memory.removesuffix("Mi")) << 20
+    assert needed_bytes(settings) <= settings.memory_bytes
     mounts = [mount["mountPath"] for mount in container("Deployment gradwire")["volumeMounts"]]
     assert str(Path(settings.keys_file).parent) in mounts
     environment = {entry["name"]: entry for entry in container("StatefulSet redis")["env"]}

@@ -1,5 +1,6 @@
 """Redis as the compose file starts it: users, passwords and TLS, with a real service."""
 
+import asyncio
 import re
 import shutil
 import subprocess
@@ -63,7 +64,9 @@ async def test_connections_are_encrypted_with_the_certificate_of_the_page(tmp_pa
     commands = re.findall(r"^openssl req .*$", PAGE, re.MULTILINE)
     assert len(commands) == 2
     for command in commands:
-        subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True, capture_output=True)
+        await asyncio.to_thread(
+            subprocess.run, ["sh", "-c", command], cwd=tmp_path, check=True, capture_output=True
+        )
     server = started(tmp_path, tls=True)
     try:
         await server.listening()

@@ -5,10 +5,15 @@
 {{- $_ := set $it.metadata "labels" (merge $labels ($it.metadata.labels | default dict)) }}
 {{- $settings := dict }}
 {{- if $values.gpu.enabled }}{{ $_ := set $settings "GRADWIRE_GPU_REDIRECT_FLOPS" $values.gpu.redirectFlops }}{{ end }}
+{{- $limits := $values.limits }}
+{{- if ne (int $limits.bodyMiB) 64 }}{{ $_ := set $settings "GRADWIRE_MAX_BODY_BYTES" (printf "%dMiB" (int $limits.bodyMiB)) }}{{ end }}
+{{- if ne (int $limits.defaultSeconds) 10 }}{{ $_ := set $settings "GRADWIRE_DEFAULT_TIMEOUT_MS" (printf "%d000" (int $limits.defaultSeconds)) }}{{ end }}
+{{- if ne (int $limits.longestSeconds) 60 }}{{ $_ := set $settings "GRADWIRE_MAX_TIMEOUT_MS" (printf "%d000" (int $limits.longestSeconds)) }}{{ end }}
 {{- range $setting, $value := $values.settings }}{{ $_ := set $settings $setting $value }}{{ end }}
 {{- $name := printf "%s %s" $it.kind $it.metadata.name }}
 {{- if has $name (list "Deployment gradwire" "Deployment gradwire-gpu") }}
 {{- $pod := $it.spec.template.spec }}{{ $container := first $pod.containers }}
+{{- $_ := set $pod "terminationGracePeriodSeconds" (add (int $limits.longestSeconds) 20) }}
 {{- if eq $name "Deployment gradwire" }}
 {{- $_ := set $it.spec "replicas" (int $values.replicas.min) }}
 {{- $_ := set $container "image" $values.image }}
@@ -39,6 +44,8 @@
 {{- range $setting, $value := $settings }}{{ $_ := set $it.data $setting (toString $value) }}{{ end }}
 {{- else if eq $name "Deployment nginx" }}
 {{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/configuration" (include "gradwire.nginx" $root | sha256sum)) }}
+{{- $more := sub (int $limits.longestSeconds) 60 }}
+{{- $_ := set $it.spec.template.spec "terminationGracePeriodSeconds" (add $it.spec.template.spec.terminationGracePeriodSeconds $more) }}
 {{- else if eq $name "StatefulSet redis" }}
 {{- $claim := first $it.spec.volumeClaimTemplates }}
 {{- $_ := set $claim.spec.resources.requests "storage" $values.redis.storage }}
@@ -59,6 +66,16 @@
 {{- end }}
 {{- end }}
 
+{{/* A configuration file of nginx, `.text`, with the limits of the values. */}}
+{{- define "gradwire.limited" }}
+{{- $body := int .limits.bodyMiB }}{{ $default := int .limits.defaultSeconds }}{{ $longest := int .limits.longestSeconds -}}
+{{ .text | replace "client_max_body_size 64m" (printf "client_max_body_size %dm" $body)
+  | replace "bodies of up to 64 MiB" (printf "bodies of up to %d MiB" $body)
+  | replace "proxy_read_timeout 75s" (printf "proxy_read_timeout %ds" (add $longest 15))
+  | replace "proxy_read_timeout 11s" (printf "proxy_read_timeout %ds" (add $default 1))
+  | replace "proxy_next_upstream_timeout 12s" (printf "proxy_next_upstream_timeout %ds" (add $default 2)) }}
+{{- end }}
+
 {{/* The configuration files of nginx, as two ConfigMaps. */}}
 {{- define "gradwire.nginx" }}
 {{- $namespace := printf "replicas.%s.svc" .Release.Namespace }}
@@ -74,6 +91,6 @@ kind: ConfigMap
 metadata: {name: nginx}
 data:
 {{- range $file := list "gradwire.conf" "problems.conf" "routing.conf" }}
-  {{ $file }}: {{ $.Files.Get (printf "files/%s" $file) | toJson }}
+  {{ $file }}: {{ include "gradwire.limited" (dict "text" ($.Files.Get (printf "files/%s" $file)) "limits" $.Values.limits) | toJson }}
 {{- end }}
 {{- end }}
