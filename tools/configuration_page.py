@@ -7,7 +7,8 @@ import types
 from typing import Literal, Union, get_args, get_origin
 
 from gradwire_service.settings import SUBJECTS
-from gradwire_service.settings.units import BYTES, GIBIBYTE, KIBIBYTE, MEBIBYTE
+from gradwire_service.settings.derived import source_of
+from gradwire_service.settings.units import BYTES, written
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -27,16 +28,61 @@ that names the empty variable; elsewhere it does not start. The SDK's variables 
 
 A size is a number of bytes, or has a unit: `64MB` is 64·10⁶ bytes, `64MiB` 64·2²⁰; `kB`, `GB`, `TB`
 likewise. The `B` may be left out.
+
+## The nine that matter
+
+Most services need no others:
+
+| variable | to be set where |
+| --- | --- |
 """
+_LIMITS_OF_NGINX = "[nginx](../how-to/deployment.md#limits-of-nginx-and-the-service)"
+NINE = {
+    "host": "other machines are to reach it; the image listens on all addresses",
+    "keys_file": "clients are not all trusted: [API keys](../explanation/security.md#keys)",
+    "open": "they are, or a proxy authenticates them",
+    "store": "records are to survive restarts, or replicas share them: [stores](stores.md)",
+    "memory_bytes": "replicas share a machine without containers; else it is the container's",
+    "cores": "the same; a container sees all cores of its machine",
+    "max_timeout_ms": f"computations take more than a minute; {_LIMITS_OF_NGINX} then waits, too",
+    "proxies": "a proxy on another machine is in front",
+    "log_format": "logs are collected: `json`",
+}
+SIZES = """
+Caches, queues and limits are sized for the memory, and processes for the cores: [the last
+table](#derived) says how. The service does not start if settings contradict each other, such as a
+body that no queue holds, and logs a warning if together they allow more than the memory.
+"""
+
+#: What the section of derived settings begins with.
+DERIVED = """## Derived
+
+These follow from the settings above, or have a value that suits all. Nobody need set them. One that
+is set all the same is used in this version, with a warning at the start that names it; the next
+version does not read it.
+
+| variable | value | |
+| --- | --- | --- |"""
 
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([HEAD, *map(_section, SUBJECTS)])
+    derived = [
+        _derived(name, field)
+        for subject in SUBJECTS
+        for name, field in subject.model_fields.items()
+        if source_of(field) is not None
+    ]
+    nine = "\n".join(_cells(_variable(name), why) for name, why in NINE.items())
+    return "\n".join([HEAD + nine, SIZES, *map(_section, SUBJECTS), DERIVED, *derived, ""])
 
 
 def _section(subject: type[BaseModel]) -> str:
-    rows = [_row(name, field) for name, field in subject.model_fields.items()]
+    rows = [
+        _row(name, field)
+        for name, field in subject.model_fields.items()
+        if source_of(field) is None
+    ]
     doc = (subject.__doc__ or "").strip()
     title = subject.__module__.rpartition(".")[2].capitalize().replace("Gpu", "GPU")
     return "\n".join(
@@ -50,7 +96,18 @@ def _section(subject: type[BaseModel]) -> str:
 
 
 def _row(name: str, field: FieldInfo) -> str:
-    cells = [f"`GRADWIRE_{name.upper()}`", _type(field), _default(field), field.description or ""]
+    return _cells(_variable(name), _type(field), _default(field), field.description or "")
+
+
+def _derived(name: str, field: FieldInfo) -> str:
+    return _cells(_variable(name), _default(field), field.description or "")
+
+
+def _variable(name: str) -> str:
+    return f"`GRADWIRE_{name.upper()}`"
+
+
+def _cells(*cells: str) -> str:
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
@@ -80,10 +137,8 @@ def _default(field: FieldInfo) -> str:
         return "none"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    if BYTES in field.metadata and value:
-        for unit, name in ((GIBIBYTE, "GiB"), (MEBIBYTE, "MiB"), (KIBIBYTE, "KiB")):
-            if not value % unit:
-                return f"`{value // unit}{name}`"
+    if BYTES in field.metadata:
+        return f"`{written(value)}`"
     if isinstance(value, tuple):
         return f"`{','.join(map(str, value))}`"
     return f"`{value}`"

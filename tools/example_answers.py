@@ -37,7 +37,7 @@ _Ask = Callable[..., Awaitable[Any]]
 
 async def answers() -> dict[str, dict[str, Any]]:
     """The responses of each operation, by the names of its examples."""
-    app = create_app(Settings(cores=1))
+    app = create_app(Settings(cores=1, memory_bytes=64 << 30))
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
 

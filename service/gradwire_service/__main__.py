@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from gradwire_service import __version__
 from gradwire_service.access import command as keys_command
 from gradwire_service.settings import Settings
-from gradwire_service.settings.concurrency import default_processes
+from gradwire_service.settings.derived import source_of
 from gradwire_service.settings.errors import StartupError
+from gradwire_service.settings.memory import default_processes
 from gradwire_service.settings.own_store import is_named, own_store
 from gradwire_service.settings.reading import read_settings
 from gradwire_service.watchdog import Heartbeat, watched
@@ -31,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     serving = commands.add_parser("serve", help="answer requests until stopped")
     for name, field in Settings.model_fields.items():
         option = "--" + name.replace("_", "-")
-        serving.add_argument(option, metavar="VALUE", help=field.description)
+        shown = field.description if source_of(field) is None else argparse.SUPPRESS
+        serving.add_argument(option, metavar="VALUE", help=shown)
     keys_command.add_arguments(commands.add_parser("keys", help="make and list API keys"))
     asked = parser.parse_args(arguments)
     try:
@@ -44,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 given["store"], _ = own_store(os.environ)
             settings = read_settings(given)
             if "processes" not in settings.model_fields_set:
-                settings = settings.model_copy(update={"processes": default_processes()})
+                settings = read_settings({**given, "processes": default_processes(vars(settings))})
             parser.exit(watched(_serve, settings))
     except StartupError as error:
         parser.exit(_fail(error))

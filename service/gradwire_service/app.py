@@ -51,6 +51,7 @@ from gradwire_service.scheduling import Bounds, Capacity, Lanes, Placement, Queu
 from gradwire_service.settings import Settings
 from gradwire_service.settings.errors import StartupError
 from gradwire_service.store import open_store
+from gradwire_service.store.timing import time_calls
 from gradwire_service.tapes import Tapes
 from gradwire_service.telemetry import (
     Exposition,
@@ -184,6 +185,7 @@ def create_app(
     engines = open_engines(settings, isolated=isolated)
 
     store = open_store(settings, None if now is time else now)
+    time_calls(store, metrics.called_store)
     resolver = ReferenceResolver(
         engines, store, settings.local_cache_bytes, settings.inline_body_bytes, clock=clock
     )
@@ -194,7 +196,7 @@ def create_app(
     gpu_jobs: GpuJobPool | None = None
     if settings.processes:
         codes = open_codes(settings, engines.budget, metrics)
-        shared = store, codes
+        shared = store, codes, metrics
         executors = ProcessPool(serve, settings, *shared, queue, threads, isolated=isolated)
         for_jobs = settings.model_copy(update={"processes": settings.job_processes + 1})
         serve_jobs = partial(serve, for_jobs=True)
@@ -204,16 +206,15 @@ def create_app(
         if gpu_queue is not None:
             gpu = GpuPool(
                 partial(serve, open_gpu=open_gpu),
-                *(settings, store, codes, gpu_queue, threads),
+                *(settings, *shared, gpu_queue, threads),
                 isolated=isolated,
                 placement=placement,
                 capacity=capacity,
-                metrics=metrics,
             )
             metrics.watch_gpu(lambda: gpu.used_bytes)
             gpu_jobs = GpuJobPool(
                 partial(serve_jobs, open_gpu=open_gpu),
-                *(settings.model_copy(update={"processes": 1}), store, codes),
+                *(settings.model_copy(update={"processes": 1}), *shared),
                 *(Queue(1, job_queue.bounds, clock=clock), threads),
                 isolated=isolated,
                 clock=clock,
@@ -236,7 +237,9 @@ def create_app(
     metrics.watch_jobs(lambda: runs.running)
     offloader = Offloader(capacity, placement, metrics, settings, clock)
     exposition = Exposition(
-        metrics, lambda: {kind: store.usage(kind).records for kind in store.policies}
+        metrics,
+        lambda: {kind: store.usage(kind).records for kind in store.policies},
+        dask=settings.dask,
     )
     lines = None if log is None else request_logger(log, settings)
     recorder = RequestRecorder(metrics, [] if lines is None else [lines])

@@ -29,8 +29,9 @@ from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
 from gradwire_service.settings.environment import given
 from gradwire_service.settings.errors import StartupError
+from gradwire_service.settings.fit import excess
 from gradwire_service.settings.own_store import is_named, own_store
-from gradwire_service.settings.reading import unknown_variables
+from gradwire_service.settings.reading import needless, unknown_variables
 from gradwire_service.settings.storage import redacted_address
 from gradwire_service.telemetry import Log, logging_to
 from gradwire_service.watchdog import Heartbeat
@@ -99,6 +100,12 @@ def serve(settings: Settings, heartbeat: Heartbeat | None) -> int:
         _, why = own_store(os.environ)
         if settings.store == "memory:" and why and not is_named({}, os.environ):
             logger.warning("%s: what is stored is in memory, and lost at a restart", why)
+        if names := needless(settings):
+            logger.warning(
+                "settings that the next version does not read are given: %s", ", ".join(names)
+            )
+        if (fault := excess(settings)) is not None:
+            logger.warning("%s", fault)
         exposed = exposure_warning(settings)
         if exposed is not None:
             logger.warning("%s", exposed)

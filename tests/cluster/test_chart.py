@@ -1,6 +1,7 @@
 """The Helm chart, rendered by Helm: it equals deploy/kubernetes, changed by the values."""
 
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
+from gradwire_service.settings import Settings
 
 from tests.deploy.test_gpu import GPU
 from tests.deploy.test_kubernetes import GATEWAY, MANIFESTS, VERSION, Manifest, named
@@ -105,7 +107,9 @@ def test_every_value_is_applied(render: Render):
     assert container["image"] == "registry.example/it:1"
     assert container["resources"]["limits"] == {"cpu": "4", "memory": "3Gi"}
     assert pod["imagePullSecrets"] == [{"name": "pull"}]
-    assert {"mine"} == {of["secret"]["secretName"] for of in pod["volumes"] if "secret" in of}
+    assert {"mine", "gradwire-redis"} == {
+        of["secret"]["secretName"] for of in pod["volumes"] if "secret" in of
+    }
     scaler = released["HorizontalPodAutoscaler gradwire"]["spec"]
     assert (scaler["minReplicas"], scaler["maxReplicas"]) == (4, 5)
     settings = released["ConfigMap gradwire-settings"]["data"]
@@ -189,7 +193,9 @@ def test_every_value_of_gpus_is_applied(render: Render):
     assert pod["nodeSelector"].items() >= {"kind": "gpu"}.items()
     assert pod["tolerations"] == tolerations
     assert pod["imagePullSecrets"] == [{"name": "pull"}]
-    assert {"mine"} == {of["secret"]["secretName"] for of in pod["volumes"] if "secret" in of}
+    assert {"mine", "gradwire-redis"} == {
+        of["secret"]["secretName"] for of in pod["volumes"] if "secret" in of
+    }
     assert admitted(released["NetworkPolicy gradwire-gpu"]) == ["prometheus"]
     upstream = released["ConfigMap nginx-upstream"]["data"]["upstream.conf"]
     assert upstream.count("server gradwire-gpu-replicas.other.svc.cluster.local ") == 1
@@ -203,6 +209,56 @@ def test_redis_and_route_may_be_disabled(render: Render):
         "Service redis",
         "StatefulSet redis",
     }
+
+
+def test_redis_has_its_secret_and_tls(render: Render):
+    released = render(redis={"secret": "mine", "tls": True}, gpu={"enabled": True})
+    for name in ("Deployment gradwire", "Deployment gradwire-gpu"):
+        pod = released[name]["spec"]["template"]["spec"]
+        (store,) = [one for one in pod["containers"][0]["env"] if one["name"] == "GRADWIRE_STORE"]
+        assert store["valueFrom"]["secretKeyRef"] == {"name": "mine", "key": "store"}
+        assert "mine" in [one["secret"]["secretName"] for one in pod["volumes"] if "secret" in one]
+    pod = released["StatefulSet redis"]["spec"]["template"]["spec"]
+    environment = {one["name"]: one for one in pod["containers"][0]["env"]}
+    ports = [environment[name]["value"] for name in ("REDIS_PORT", "REDIS_TLS_PORT")]
+    assert ports == ["0", "6379"]
+    assert environment["REDIS_PASSWORD"]["valueFrom"]["secretKeyRef"]["name"] == "mine"
+    assert pod["volumes"][0]["secret"]["secretName"] == "mine"
+    kubernetes_validate.validate(released["StatefulSet redis"], VERSION, strict=True)
+
+
+def test_a_store_of_ones_own_may_be_a_setting(render: Render):
+    released = render(settings={"GRADWIRE_STORE": "redis://mine/0"}, redis={"enabled": False})
+    (container,) = released["Deployment gradwire"]["spec"]["template"]["spec"]["containers"]
+    assert "GRADWIRE_STORE" not in [one["name"] for one in container["env"]]
+    settings = released["ConfigMap gradwire-settings"]["data"]
+    assert settings["GRADWIRE_STORE"] == "redis://mine/0"
+
+
+def test_limits_are_those_of_replicas_and_nginx(render: Render):
+    limits = {"bodyMiB": 200, "defaultSeconds": 30, "longestSeconds": 600}
+    plain, released = render(), render(limits=limits)
+    settings = released["ConfigMap gradwire-settings"]["data"]
+    read = Settings.model_validate(
+        {name.removeprefix("GRADWIRE_").lower(): text for name, text in settings.items()}
+    )
+    assert (read.max_body_bytes, read.queue_bytes >= 200 << 20) == (200 << 20, True)
+    assert (read.default_timeout_ms, read.max_timeout_ms) == (30_000, 600_000)
+    files = released["ConfigMap nginx"]["data"]
+    shown = re.findall(
+        r"^ +(client_max_body_size|proxy_read_timeout) (\w+);", files["gradwire.conf"], re.MULTILINE
+    )
+    assert shown == [
+        ("client_max_body_size", "200m"),
+        ("proxy_read_timeout", "615s"),
+        ("proxy_read_timeout", "31s"),
+    ]
+    assert "proxy_next_upstream_timeout 32s;" in files["gradwire.conf"]
+    assert "up to 200 MiB" in files["problems.conf"]
+    for name, seconds in [("Deployment gradwire", 620), ("Deployment nginx", 540)]:
+        pods = [one[name]["spec"]["template"]["spec"] for one in (released, plain)]
+        graces = [pod["terminationGracePeriodSeconds"] for pod in pods]
+        assert graces[0] - (graces[1] if name == "Deployment nginx" else 0) == seconds
 
 
 INVALID: list[dict[str, Any]] = [

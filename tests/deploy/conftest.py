@@ -31,9 +31,9 @@ PATIENT = dict.fromkeys(
 
 
 def change(text: str, directive: str, value: str) -> str:
-    """A configuration with another value of a directive."""
-    text, places = re.subn(rf"^( +{directive}) .*;", rf"\1 {value};", text, flags=re.MULTILINE)
-    assert places == 1, directive
+    """A configuration with another value of a directive, wherever it is."""
+    text, places = re.subn(rf"^( +{directive}) [^;]*;", rf"\1 {value};", text, flags=re.MULTILINE)
+    assert places, directive
     return text
 
 
@@ -41,7 +41,7 @@ def change(text: str, directive: str, value: str) -> str:
 def proxy(tmp_path: Path) -> Iterator[Start]:
     """Starts nginx, some directives changed, in front of replicas; returns a client of it.
 
-    Redirected requests have ``gpu_seconds``.
+    Redirected requests have ``gpu_seconds``, attempts at short ones ``attempt_seconds``.
     """
     with ExitStack() as stack:
 
@@ -49,6 +49,7 @@ def proxy(tmp_path: Path) -> Iterator[Start]:
             *replicas: Replica,
             with_gpus: Sequence[Replica] = (),
             gpu_seconds: int = 3600,
+            attempt_seconds: int = 3600,
             **changed: str,
         ) -> httpx.Client:
             for replica in (*replicas, *with_gpus):
@@ -60,6 +61,9 @@ def proxy(tmp_path: Path) -> Iterator[Start]:
             text = configuration.read_text(encoding="utf-8")
             for directive, value in {**PATIENT, **changed}.items():
                 text = change(text, directive, value)
+            attempt = "proxy_read_timeout 1h;\n            proxy_next_upstream_timeout"
+            assert text.count(attempt) == 1
+            text = text.replace(attempt, attempt.replace("1h", f"{attempt_seconds}s"))
             redirected = f"location @gpu {{\n    proxy_read_timeout {gpu_seconds}s;"
             assert text.count("location @gpu {") == 1
             text = text.replace("location @gpu {", redirected)

@@ -23,7 +23,8 @@ class Server(ThreadingHTTPServer):
 class Replica:
     """A stand-in that answers 200, refuses with 503, holds, hangs up every time or is gone.
 
-    One that ``redirects`` does so where nginx allows it, and else answers.
+    One that ``redirects`` does so where nginx allows it, and else answers; one that ``needs time``
+    redirects to where nginx waits, and then holds.
     """
 
     behaviour: str
@@ -54,13 +55,18 @@ class Replica:
                     if self.connection.recv(1) == b"":
                         replica.left.set()
                     return
-                if replica.behaviour == "holds":
-                    replica.released.wait()
                 allowed = self.headers["Gradwire-Redirect"]
                 replica.allowed.append(allowed)
-                if replica.behaviour == "redirects" and allowed:
+                places = (allowed or "").split()
+                if replica.behaviour == "needs time":
+                    places = [place for place in places if place == "@patient"]
+                if replica.behaviour == "holds" or (
+                    replica.behaviour == "needs time" and not places
+                ):
+                    replica.released.wait()
+                if replica.behaviour in ("redirects", "needs time") and places:
                     self.send_response(307)
-                    self.send_header("X-Accel-Redirect", allowed)
+                    self.send_header("X-Accel-Redirect", places[0])
                     body = b""
                 else:
                     self.send_response(503 if replica.behaviour == "refuses" else 200)
@@ -81,7 +87,7 @@ class Replica:
             self.port = free_port()
             yield
             return
-        with Server(("127.0.0.1", 0), Handler) as server:
+        with Server(("127.0.0.1", self.port), Handler) as server:
             self.port = server.server_port
             thread = threading.Thread(target=server.serve_forever, args=(0.01,))
             thread.start()

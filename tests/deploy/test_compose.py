@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import yaml
 from gradwire_service.settings import Settings
-
-from tests.deploy.sizing import most_bytes
+from gradwire_service.settings.derived import source_of
+from gradwire_service.settings.fit import needed_bytes
+from gradwire_service.settings.reading import read_settings, variable
 
 REPLICAS = ["gradwire-1", "gradwire-2", "gradwire-3"]
 PUBLISHED = ["grafana", "nginx", "prometheus"]
@@ -20,6 +21,12 @@ SERVICES = [*REPLICAS, GPU, SCHEDULER, *WORKERS, "redis", *PUBLISHED]
 @pytest.fixture(scope="module")
 def services(repository: Path) -> dict[str, Any]:
     return yaml.safe_load((repository / "docker-compose.yml").read_text())["services"]
+
+
+def default(text: str) -> str:
+    """A text of the compose file where no variable is set, innermost first."""
+    text, places = re.subn(r"\$\{\w+:-([^{}]*)\}", r"\1", text)
+    return default(text) if places else text
 
 
 def test_these_are_all_services(services: dict[str, Any]):
@@ -108,19 +115,24 @@ def test_mounts_of_the_repository_exist_and_are_read_only(
 def test_what_redis_was_told_is_kept_and_never_evicted(services: dict[str, Any]):
     redis = services["redis"]
     words = redis["entrypoint"]
-    options = dict(zip(words[1::2], words[2::2], strict=True))
+    options = {word: words[n + 1] for n, word in enumerate(words) if word.startswith("--")}
     assert options["--appendonly"] == "yes"
     assert options["--maxmemory-policy"] == "noeviction"
     limit = redis["deploy"]["resources"]["limits"]["memory"]
     assert 2 * int(options["--maxmemory"].removesuffix("mb")) << 20 <= int(limit[:-1]) << 30
     assert f"redis:{options['--dir']}" in redis["volumes"]
-    assert redis["healthcheck"]["test"] == ["CMD", "redis-cli", "ping"]
+    ((folder, mode),) = [
+        (source, mode)
+        for source, place, mode in (volume.split(":") for volume in redis["volumes"][1:])
+        if Path(options["--tls-cert-file"]).parent == Path(place)
+    ]
+    assert (folder, mode) == ("./deploy/redis", "ro")
 
 
 def test_replicas_share_the_store(services: dict[str, Any]):
     store = services[REPLICAS[0]]["environment"]["GRADWIRE_STORE"]
     (port,) = services["redis"]["expose"]
-    assert store == f"redis://redis:{port}/0"
+    assert default(store) == f"redis://gradwire:gradwire@redis:{port}/0"
     assert services[REPLICAS[0]]["depends_on"] == {"redis": {"condition": "service_healthy"}}
 
 
@@ -167,13 +179,15 @@ def test_published_port_is_the_one_nginx_listens_on(services: dict[str, Any], re
 def test_settings_exist_and_leave_room_in_the_container(services: dict[str, Any]):
     environment = services[REPLICAS[0]]["environment"]
     settings = {
-        name.removeprefix("GRADWIRE_").lower(): re.sub(r"\$\{\w+:-(.*)\}", r"\1", str(value))
+        name.removeprefix("GRADWIRE_").lower(): default(str(value))
         for name, value in environment.items()
     }
     assert settings.keys() <= Settings.model_fields.keys()
-    made = Settings.model_validate(settings)
     memory = services[REPLICAS[0]]["deploy"]["resources"]["limits"]["memory"]
-    assert most_bytes(made) <= int(memory.removesuffix("m")) * 2**20
+    settings["memory_bytes"] = str(int(memory.removesuffix("m")) << 20)
+    made = read_settings(settings)
+    assert needed_bytes(made) <= made.memory_bytes
+    assert {variable(name) for name in settings if source_of(Settings.model_fields[name])} == set()
 
 
 def test_the_longest_request_ends_before_it_is_killed(services: dict[str, Any]):

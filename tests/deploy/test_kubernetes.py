@@ -9,8 +9,7 @@ import pytest
 import yaml
 from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
-
-from tests.deploy.sizing import most_bytes
+from gradwire_service.settings.fit import needed_bytes
 
 REPOSITORY = Path(__file__).parents[2]
 FOLDER = REPOSITORY / "deploy/kubernetes"
@@ -123,7 +122,14 @@ def test_image_is_that_of_the_repository():
     )
     for workload, service in [("Deployment nginx", "nginx"), ("StatefulSet redis", "redis")]:
         assert container(workload)["image"] == compose[service]["image"]
-        assert container(workload)["command"] == compose[service]["entrypoint"]
+        command = [
+            re.sub(r"\$\((\w+)\)", r"${\1}", word) for word in container(workload)["command"]
+        ]
+        there = [
+            re.sub(r"\$\{GRADWIRE_(\w+):-\w+\}", r"${\1}", word)
+            for word in compose[service]["entrypoint"]
+        ]
+        assert command == there
         security = pod(workload)["spec"]["securityContext"]
         assert f"{security['runAsUser']}:{security['runAsGroup']}" == compose[service]["user"]
     assert re.search(
@@ -140,12 +146,14 @@ def test_settings_exist_and_leave_room_in_the_container():
     settings = Settings.model_validate(
         {name.removeprefix("GRADWIRE_").lower(): value for name, value in given.items()}
         | {"cores": threads}
+        | {"memory_bytes": container("Deployment gradwire")["resources"]["limits"]["memory"]}
     )
-    memory = container("Deployment gradwire")["resources"]["limits"]["memory"]
-    assert most_bytes(settings) <= int(memory.removesuffix("Mi")) << 20
+    assert needed_bytes(settings) <= settings.memory_bytes
     mounts = [mount["mountPath"] for mount in container("Deployment gradwire")["volumeMounts"]]
     assert str(Path(settings.keys_file).parent) in mounts
-    assert settings.store == f"redis://redis:{ports('StatefulSet redis')['redis']}/0"
+    environment = {entry["name"]: entry for entry in container("StatefulSet redis")["env"]}
+    assert environment["REDIS_PORT"]["value"] == str(ports("StatefulSet redis")["redis"])
+    assert environment["REDIS_TLS_PORT"]["value"] == "0"
 
 
 def test_threads_are_as_many_as_the_cores_that_are_allowed():

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,9 +23,9 @@ SERIES = re.compile(r"\b((?:gradwire|process|up)(?:_\w+)?)\b(?:\{([^}]*)\})?")
 
 
 @pytest.fixture
-async def series() -> dict[str, set[str]]:
+async def series(tmp_path: Path) -> dict[str, set[str]]:
     """The names of all series, each with its labels as far as samples show them."""
-    settings = Settings()
+    settings = Settings(store=f"sqlite:{tmp_path}/records.db", dask="tcp://127.0.0.1:1")
     app = create_app(settings)
     ConnectionLimiter(settings, app.state.recorder)  # whose figures are those of connections
     transport = httpx.ASGITransport(app)
@@ -43,9 +45,12 @@ async def series() -> dict[str, set[str]]:
             found[family.name + suffix] = set(SCRAPED)
         for sample in family.samples:
             found.setdefault(sample.name, set(SCRAPED)).update(sample.labels)
-    # Nothing was refused for want of room, so no sample shows this label.
-    found["gradwire_rejected_total"].add("reason")
     return found
+
+
+def rules(repository: Path) -> list[dict[str, Any]]:
+    text = (repository / "deploy/prometheus/rules.yml").read_text()
+    return [rule for group in yaml.safe_load(text)["groups"] for rule in group["rules"]]
 
 
 def dashboard(repository: Path) -> dict[str, Any]:
@@ -55,8 +60,7 @@ def dashboard(repository: Path) -> dict[str, Any]:
 def expressions(repository: Path) -> Iterator[str]:
     for panel in dashboard(repository)["panels"]:
         yield from (target["expr"] for target in panel.get("targets", []))
-    rules = yaml.safe_load((repository / "deploy/prometheus/rules.yml").read_text())
-    yield from (rule["expr"] for group in rules["groups"] for rule in group["rules"])
+    yield from (rule["expr"] for rule in rules(repository))
 
 
 async def test_every_figure_that_is_asked_for_exists(repository: Path, series: dict[str, set[str]]):
@@ -122,3 +126,49 @@ def test_grafana_finds_the_dashboard_where_it_is_mounted(repository: Path):
     assert (repository / mounts[read["options"]["path"]] / "gradwire.json").is_file()
     home = Path(compose["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"])
     assert (repository / mounts[str(home.parent)] / home.name).is_file()
+
+
+def test_every_alert_has_its_section_of_the_page_it_links_to(repository: Path):
+    page = (repository / "docs/how-to/troubleshooting.md").read_text()
+    sections = re.findall(r"^### (Gradwire\w+)$", page, re.MULTILINE)
+    assert sorted(sections) == sorted(rule["alert"] for rule in rules(repository))
+    for rule in rules(repository):
+        link = f"/guide/how-to/troubleshooting.html#{rule['alert'].lower()}"
+        assert rule["annotations"]["runbook_url"] == "{{ $externalLabels.gradwire }}" + link
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="Prometheus is not installed")
+def test_each_alert_fires_alone_and_only_for_its_reason(repository: Path, tmp_path: Path):
+    cases = yaml.safe_load((repository / "tests/deploy/alerts.yml").read_text())
+    quiet = cases.pop("quiet")
+    alerts = [rule["alert"] for rule in rules(repository)]
+    assert {name.split()[0] for name in cases} == set(alerts)
+    tests = []
+    for name, changed in [("none", {}), *cases.items()]:
+        firing = [{"labels": f'{{alertname="{name.split()[0]}"}}', "value": 1}]
+        asked = 'count by (alertname) (ALERTS{alertstate="firing"})'
+        samples = {series: text for series, text in {**quiet, **changed}.items() if text}
+        tests.append(
+            {
+                "name": name,
+                "interval": "1m",
+                "input_series": [
+                    {"series": labelled(series), "values": text} for series, text in samples.items()
+                ],
+                "promql_expr_test": [
+                    {"expr": asked, "eval_time": "118m", "exp_samples": firing if changed else []}
+                ],
+            }
+        )
+    shutil.copy(repository / "deploy/prometheus/rules.yml", tmp_path)
+    file = tmp_path / "tests.json"
+    file.write_text(json.dumps({"rule_files": ["rules.yml"], "tests": tests}))
+    done = subprocess.run(
+        ["promtool", "test", "rules", file], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def labelled(series: str) -> str:
+    name, _, labels = series.partition("{")
+    return f'{name}{{job="gradwire",instance="a"' + (f",{labels}" if labels else "}")

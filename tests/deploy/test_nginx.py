@@ -1,19 +1,22 @@
 """The proxy: what it tries again, what it refuses and how, and what it lets go."""
 
 import json
+import os
 import re
 import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from http.client import HTTPConnection
 from itertools import count
 from pathlib import Path
 
+import httpx
 import pytest
 from gradwire_service.problems import KINDS, MEDIA_TYPE
 from gradwire_service.settings import Settings
 
-from tests.deploy.replicas import Replica, Start, asking
+from tests.deploy.replicas import Replica, Start, accepts, asking
 from tests.fleet.nginx import CONFIGURATION, NGINX, configure
 from tests.fleet.processes import free_port
 from tests.processes import until
@@ -31,6 +34,9 @@ REPEATABLE = [
     "/v1/tapes",
     "/v1/tapes/{}/gradient",
 ]
+
+#: If root starts nginx, its workers run as a user who may not read below a test's folder.
+USER = " user root;" if os.geteuid() == 0 else ""
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
@@ -137,6 +143,40 @@ def test_one_address_may_not_have_everything_under_way(proxy: Start):
         assert {reply.result().status_code for reply in held} == {200}
     assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
     assert refused.headers["Retry-After"] == "1"
+
+
+def test_requests_of_a_frozen_replica_are_answered_by_another(proxy: Start):
+    frozen, other = Replica("holds"), Replica("answers")
+    client = proxy(frozen, other, attempt_seconds=1)
+    with ThreadPoolExecutor(12) as pool:
+        asks = [
+            pool.submit(client.post, "/v1/gradient", content=asking(f"x + {number}"))
+            for number in range(12)
+        ]
+        replies = [ask.result() for ask in asks]
+        frozen.released.set()
+    assert {reply.headers["Replica"] for reply in replies} == {str(other.port)}
+    assert frozen.asked
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "headers"),
+    [("holds", {"Gradwire-Timeout-Ms": "60000"}), ("needs time", {}), ("holds", None)],
+    ids=["by its header", "by a redirect", "of a tape"],
+)
+def test_nginx_waits_for_what_may_take_long(proxy: Start, behaviour: str, headers):
+    replica = Replica(behaviour)
+    client = proxy(replica, attempt_seconds=1)
+    path = "/v1/tapes/t/gradient" if headers is None else "/v1/gradient"
+    with ThreadPoolExecutor(1) as pool:
+        long = pool.submit(client.post, path, content=asking("x"), headers=headers)
+        until(lambda: len(replica.asked) == (2 if behaviour == "needs time" else 1))
+        replica.behaviour = "holds"
+        short = client.post("/v1/gradient", content=asking("x"))
+        assert not long.done()
+        replica.released.set()
+        assert long.result().status_code == 200
+    assert (short.status_code, short.json()["code"]) == (504, "deadline_exceeded")
 
 
 def test_refusal_of_every_replica_reaches_the_client_as_it_is(proxy: Start):
@@ -259,6 +299,41 @@ def test_problems_read_as_the_service_writes_them():
         assert problem["type"] == f"urn:gradwire:problem:{problem['code']}"
 
 
+def test_configuration_without_containers_starts_as_the_page_writes_it(tmp_path: Path):
+    """Also with Debian's nginx, which knows no ``resolve``."""
+    page = (CONFIGURATION.parents[1] / "docs/how-to/deployment.md").read_text()
+    (commands,) = re.findall(r"^```sh\n(mkdir[^`]*^sed -i[^`]*)```$", page, re.MULTILINE)
+    (run,) = re.findall(r"^```sh\n(mkdir\S* -p /var/lib[^`]*)```$", page, re.MULTILINE)
+    ports = [free_port() for _ in range(3)]
+    replicas = [Replica("answers", port=port) for port in ports]
+    listen = free_port()
+    commands += run.replace("'daemon off;'", f"'daemon off;{USER}'")
+    for name, here in {
+        "/etc/gradwire": str(tmp_path / "etc"),
+        "/var/lib": str(tmp_path),
+        "/usr/sbin/nginx": f"exec {NGINX}",
+        "127.0.0.1:8080": f"127.0.0.1:{listen}",
+    }.items():
+        assert name in commands
+        commands = commands.replace(name, here)
+    edited = "".join(f"; s/127.0.0.1:800{n}/127.0.0.1:{port}/" for n, port in enumerate(ports, 1))
+    commands = commands.replace("800\\1/'", f"800\\1/{edited}'")
+    with ExitStack() as stack:
+        for replica in replicas:
+            stack.enter_context(replica.listening())
+        root = CONFIGURATION.parents[1]
+        nginx = stack.enter_context(subprocess.Popen(["sh", "-ec", commands], cwd=root))
+        stack.callback(nginx.terminate)
+        until(lambda: accepts(listen) or nginx.poll() is not None)
+        assert nginx.poll() is None, "nginx did not start"
+        with httpx.Client(base_url=f"http://127.0.0.1:{listen}", trust_env=False) as client:
+            for number in range(24):
+                placed = {"Gradwire-Placement": "gpu"} if number % 2 else {}
+                body = asking(f"x + {number}")
+                assert client.post("/v1/gradient", content=body, headers=placed).content == body
+    assert all(replica.asked for replica in replicas)
+
+
 def test_limits_agree_with_the_services():
     fields = Settings.model_fields
     proxy = (CONFIGURATION / "gradwire.conf").read_text()
@@ -271,4 +346,10 @@ def test_limits_agree_with_the_services():
 
     assert setting(proxy, "client_max_body_size") << 20 == fields["max_body_bytes"].default
     assert setting(proxy, "proxy_read_timeout") * 1000 > fields["max_timeout_ms"].default
+    attempt = re.search(r"^ {12}proxy_read_timeout (\d+)s;", proxy, flags=re.MULTILINE)
+    assert attempt is not None
+    assert int(attempt[1]) * 1000 > fields["default_timeout_ms"].default
+    retry = re.search(r"^ {12}proxy_next_upstream_timeout (\d+)s;", proxy, flags=re.MULTILINE)
+    assert retry is not None
+    assert int(retry[1]) > int(attempt[1])
     assert setting(upstream, "keepalive_timeout") < fields["keep_alive_seconds"].default

@@ -45,7 +45,7 @@ def test_a_request_arrives_as_it_was_sent(proxy: Start, sent, headers):
         assert "X-Accel-Redirect" not in reply.headers
         assert gpu.asked == ["POST /v1/gradient?a=b"] * (number + 1)
     assert gpu.keys == other.keys  # one key for both attempts
-    assert (other.allowed, gpu.allowed) == (["@gpu"] * 3, [None] * 3)
+    assert (other.allowed, gpu.allowed) == (["@gpu @patient"] * 3, [None] * 3)
 
 
 @pytest.mark.thorough
@@ -62,13 +62,13 @@ def test_programs_that_were_redirected_have_homes(proxy: Start):
 
 @pytest.mark.parametrize("placement", ["cpu", "gpu", "elsewhere"])
 def test_clients_that_choose_are_not_redirected(proxy: Start, placement: str):
-    other, gpu = Replica("redirects"), Replica("redirects")
+    other, gpu = Replica("answers"), Replica("answers")
     client = proxy(other, with_gpus=[gpu])
     headers = {"Gradwire-Placement": placement, "Gradwire-Redirect": "@gpu"}
     reply = client.post("/v1/gradient", content=asking("x"), headers=headers)
     asked = gpu if placement == "gpu" else other
     assert reply.headers["Replica"] == str(asked.port)
-    assert asked.allowed == [None]
+    assert asked.allowed == ["@patient"]
     assert len(other.asked) + len(gpu.asked) == 1
 
 
@@ -79,7 +79,7 @@ def test_clients_name_no_location(proxy: Start, named: str):
     headers = {"Gradwire-Redirect": named, "X-Accel-Redirect": named}
     reply = client.post("/v1/gradient", content=asking("x"), headers=headers)
     assert reply.headers["Replica"] == str(gpu.port)
-    assert other.allowed == ["@gpu"]
+    assert other.allowed == ["@gpu @patient"]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_without_a_gpu_the_others_compute(proxy: Start, gpus: list[Replica]):
         assert (reply.status_code, reply.content) == (200, body)
         assert reply.headers["Replica"] in {str(replica.port) for replica in others}
     allowed = [each for replica in others for each in replica.allowed]
-    assert (allowed.count("@gpu"), allowed.count(None)) == (8, 8)
+    assert (allowed.count("@gpu @patient"), allowed.count(None)) == (8, 8)
 
 
 def test_gpus_that_are_busy_leave_the_rest_to_the_others(proxy: Start):

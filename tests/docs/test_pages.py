@@ -18,7 +18,14 @@ PAGES = sorted(
 )
 #: Pages for operators, whose commands change a machine, and pages with tests of their own.
 OTHER = {
-    *("deployment.md", "security.md", "performance.md", "scaling.md"),
+    *(
+        "backup.md",
+        "deployment.md",
+        "security.md",
+        "troubleshooting.md",
+        "performance.md",
+        "scaling.md",
+    ),
     *("accuracy.md", "architecture.md"),
     "large-data.md",  # tests/service/cluster sends its request
 }

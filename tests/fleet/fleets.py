@@ -139,7 +139,8 @@ class GpuReplica(Replica):
 class Nginx(Program):
     """nginx with the shipped configuration, in front of these ports, and those of GPU replicas.
 
-    It waits for replicas as long as a busy machine takes, or for silent ones ``read_seconds``.
+    It waits for replicas as long as a busy machine takes, or for silent ones ``read_seconds``, and
+    for answers to short requests ``attempt_seconds``.
     """
 
     def __init__(
@@ -148,6 +149,7 @@ class Nginx(Program):
         ports: Sequence[int],
         read_seconds: int | None = None,
         gpu_ports: Sequence[int] = (),
+        attempt_seconds: int | None = None,
     ) -> None:
         prefix = folder / "nginx"
         prefix.mkdir()
@@ -159,7 +161,15 @@ class Nginx(Program):
             patience["proxy_read_timeout"] = f"{read_seconds}s"
         for name, seconds in patience.items():
             text, times = re.subn(rf"^( *{name}) \w+;", rf"\1 {seconds};", text, flags=re.MULTILINE)
-            assert times == 1, name
+            assert times, name
+        if attempt_seconds is not None:  # those of one location, indented further
+            text, times = re.subn(
+                r"^( {12}proxy_read_timeout) \w+;",
+                rf"\1 {attempt_seconds}s;",
+                text,
+                flags=re.MULTILINE,
+            )
+            assert times == 1
         main.write_text(text)
         super().__init__("nginx", command, port, folder)
 
@@ -206,6 +216,7 @@ async def fleet(
     chaos: bool = False,
     gpus: int = 0,
     read_seconds: int | None = None,
+    attempt_seconds: int | None = None,
     memory_bytes: int | None = None,
     **settings: object,
 ) -> AsyncIterator[Fleet]:
@@ -224,7 +235,8 @@ async def fleet(
         ports = [one.port for one in made]
         between = [await stack.enter_async_context(Chaos(port)) for port in ports] if chaos else []
         ports = [one.port for one in between] or ports
-        nginx = Nginx(folder, ports, read_seconds, [one.port for one in with_gpu])
+        gpu_ports = [one.port for one in with_gpu]
+        nginx = Nginx(folder, ports, read_seconds, gpu_ports, attempt_seconds)
         await stack.enter_async_context(_running(nginx))
         yield Fleet(made, nginx, between, with_gpu)
 

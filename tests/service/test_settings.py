@@ -1,14 +1,22 @@
 """Settings are read from the environment, typed and described."""
 
+import json
+
 import pytest
 from gradwire_service.settings import Settings
+from gradwire_service.settings.derived import source_of
+from gradwire_service.settings.fit import excess
+from gradwire_service.settings.memory import LEAST_PROCESS_BYTES, default_processes
 from gradwire_service.settings.reading import (
     SettingsError,
+    needless,
     read_settings,
     unknown_variables,
     variable,
 )
 from gradwire_service.settings.units import BYTES
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 
@@ -131,6 +139,81 @@ def test_possible_secrets_are_not_shown(monkeypatch, variables):
 )
 def test_addresses_of_stores_are_accepted(store):
     assert read_settings({"store": store}).store == store
+
+
+#: Those that nobody need set.
+DERIVED = [name for name, field in Settings.model_fields.items() if source_of(field) is not None]
+
+#: The settings with a default that can be written as a text.
+WRITTEN = {name: value for name, value in vars(Settings()).items() if value not in (None, "", ())}
+
+
+def test_few_settings_are_to_be_set():
+    assert len(Settings.model_fields) - len(DERIVED) <= 45
+
+
+@pytest.mark.parametrize("name", [*WRITTEN])
+def test_a_setting_that_is_derived_is_used_with_a_warning(monkeypatch, name):
+    default = WRITTEN[name]
+    source = source_of(Settings.model_fields[name])
+    text = ",".join(default) if isinstance(default, tuple) else str(default)
+    monkeypatch.setenv(variable(name), text)
+    settings = read_settings({})
+    assert getattr(settings, name) == default
+    replaced = f"see {variable(source)}" if source else "fixed"
+    assert needless(settings) == ([] if source is None else [f"{variable(name)} ({replaced})"])
+    assert source is None or not source or source_of(Settings.model_fields[source]) is None
+
+
+@given(
+    memory_bytes=st.integers(128 << 20, 1 << 42),
+    cores=st.integers(1, 256),
+    store=st.sampled_from(["memory:", "redis://h/0"]),
+    max_body_bytes=st.integers(1, 1 << 36),
+    tenants=st.integers(1, 1000),
+)
+def test_derived_settings_fit_together(**given):
+    assert read_settings(given).queue_bytes >= given["max_body_bytes"]
+
+
+@given(
+    memory_bytes=st.integers(2 << 30, 1 << 42),
+    cores=st.integers(1, 256),
+    store=st.sampled_from(["memory:", "redis://h/0"]),
+)
+def test_derived_settings_fit_in_the_memory(**given):
+    settings = read_settings({**given, "job_processes": min(given["cores"], 4)})
+    processes = default_processes(vars(settings))
+    settings = read_settings({**given, "job_processes": 1, "processes": processes})
+    if settings.process_bytes > LEAST_PROCESS_BYTES:
+        assert excess(settings) is None
+        assert settings.max_total_bytes < settings.process_bytes
+    tight = settings.model_copy(update={"cache_bytes": settings.memory_bytes})
+    assert "the settings allow" in str(excess(tight))
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"queue_bytes": "1MiB"}, "GRADWIRE_MAX_BODY_BYTES does not fit in GRADWIRE_QUEUE_BYTES"),
+        ({"max_arriving_bytes": "64MiB"}, "GRADWIRE_QUEUE_BYTES does not fit"),
+        (
+            {"max_answer_bytes": "64MiB", "max_leaving_bytes": "128MiB"},
+            "GRADWIRE_MAX_ANSWER_BYTES does not fit in GRADWIRE_MAX_LEAVING_BYTES",
+        ),
+    ],
+)
+def test_contradictory_settings_are_refused(settings, told):
+    with pytest.raises(SettingsError, match=told):
+        read_settings(settings)
+
+
+def test_the_largest_answer_can_be_sent_as_json():
+    """No float64 has a longer text than 24 characters, and a comma."""
+    texts = [-5e-324, -1.7976931348623157e308, -2.2250738585072014e-308, -1 / 3]
+    assert max(len(json.dumps([x, x])) - len(json.dumps([x])) for x in texts) <= 25 + 1
+    settings = Settings(memory_bytes=3 << 30)
+    assert settings.max_answer_bytes * 25 / 8 <= settings.max_leaving_bytes
 
 
 def test_unknown_settings_are_reported_with_a_suggestion():

@@ -18,6 +18,7 @@ from gradwire_service.settings.connections import ConnectionSettings
 from gradwire_service.settings.environment import Environment
 from gradwire_service.settings.gpu import GpuSettings
 from gradwire_service.settings.jobs import JobSettings
+from gradwire_service.settings.machine import MachineSettings
 from gradwire_service.settings.observability import ObservabilitySettings
 from gradwire_service.settings.server import ServerSettings
 from gradwire_service.settings.storage import StorageSettings
@@ -36,6 +37,7 @@ class Settings(
     JobSettings,
     StorageSettings,
     ObservabilitySettings,
+    MachineSettings,
     BaseSettings,
 ):
     """One instance per application; never read as a global."""

@@ -6,6 +6,8 @@ from typing import Self
 
 from pydantic import BaseModel, Field, SecretStr, model_validator
 
+from gradwire_service.settings.derived import derived
+
 
 class AuthSettings(BaseModel):
     """Authentication and rate limits."""
@@ -30,7 +32,8 @@ class AuthSettings(BaseModel):
         description="Rate limit of API keys without one of their own, in requests per second; 0 is "
         "unlimited. Each replica counts this and the next two limits separately.",
     )
-    key_burst: int = Field(
+    key_burst: int = derived(
+        "key_requests_per_second",
         default=0,
         ge=0,
         description="Requests that such a key may send at once after a pause; 0 is one second's "

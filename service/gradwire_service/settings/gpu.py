@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from gradwire_service.settings.derived import derived
 from gradwire_service.settings.units import Size
 
 
@@ -26,7 +27,7 @@ class GpuSettings(BaseModel):
         "0 takes most of what is free. The process for requests and that for optimisations may "
         "each take so much.",
     )
-    gpu_placement: Literal["auto", "always"] = Field(
+    gpu_placement: Literal["auto", "always"] = derived(
         default="auto",
         description="Which computations run on the GPU: those that are expected to take less time "
         "there, by the costs measured at start and by earlier calls; or all.",

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pydantic import BaseModel, Field
 
-from gradwire_service.settings.concurrency import available_cores
-from gradwire_service.settings.memory import StoreBytes
-from gradwire_service.settings.units import CENTURY_SECONDS, GIBIBYTE, MEBIBYTE, Size
+from gradwire_service.settings.derived import derived
+from gradwire_service.settings.memory import StoreBytes, TenantShare
+from gradwire_service.settings.units import CENTURY_SECONDS, Size
+
+
+def _as_many_as_cores(data: Mapping[str, Any]) -> int:
+    """`GRADWIRE_CORES`."""
+    return int(data["cores"])
+
+
+def _as_long_as_jobs(data: Mapping[str, Any]) -> float:
+    """`GRADWIRE_JOB_SECONDS`."""
+    return float(data["job_seconds"])
 
 
 class JobSettings(BaseModel):
     """Jobs: how many run and are stored, and for how long."""
 
     job_processes: int = Field(
-        default_factory=available_cores,
+        default_factory=_as_many_as_cores,
         ge=1,
         le=1024,
         description="Worker processes of optimisations, beside those of other requests and at a "
@@ -22,10 +35,10 @@ class JobSettings(BaseModel):
         "With API keys and two or more, one is reserved for tenants of which none runs. Without "
         "worker processes, these are threads.",
     )
-    job_queue: int = Field(
+    job_queue: int = derived(
         default=256, ge=0, description="Optimisations that may wait on a replica; others are a 503."
     )
-    job_wait_ms: int = Field(
+    job_wait_ms: int = derived(
         default=5000,
         ge=0,
         le=600_000,
@@ -38,26 +51,30 @@ class JobSettings(BaseModel):
         le=CENTURY_SECONDS,
         description="The longest time from the creation of a job to its end.",
     )
-    job_ttl_seconds: float = Field(
-        default=86_400,
+    job_ttl_seconds: float = derived(
+        "job_seconds",
+        default_factory=_as_long_as_jobs,
         gt=0,
         le=CENTURY_SECONDS,
         description="How long a job and its result are stored after their last use.",
     )
-    max_jobs: int = Field(default=10_000, ge=0, description="Most stored jobs.")
-    max_jobs_bytes: Size = Field(
-        default_factory=StoreBytes(4 * GIBIBYTE, 32),
+    max_jobs: int = derived(default=10_000, ge=0, description="Most stored jobs.")
+    max_jobs_bytes: Size = derived(
+        "store_bytes",
+        default_factory=StoreBytes("max_jobs_bytes"),
         ge=0,
         description="Most bytes of the requests, checkpoints and results of jobs.",
     )
-    max_jobs_per_tenant: int = Field(
-        default=100,
+    max_jobs_per_tenant: int = derived(
+        "tenants",
+        default_factory=TenantShare("max_jobs", 100),
         ge=0,
         description="Most jobs of a tenant that run or wait. Twice as many are stored: those that "
         "have ended make room for others. Without keys, of an Authorization header.",
     )
-    max_jobs_bytes_per_tenant: Size = Field(
-        default_factory=StoreBytes(512 * MEBIBYTE, 64),
+    max_jobs_bytes_per_tenant: Size = derived(
+        "tenants",
+        default_factory=TenantShare("max_jobs_bytes"),
         ge=0,
         description="The same for the bytes of a tenant's jobs.",
     )

@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from gradwire_service.settings.derived import derived
+
 
 class ObservabilitySettings(BaseModel):
     """Logs and traces."""
@@ -19,7 +21,8 @@ class ObservabilitySettings(BaseModel):
         default="console",
         description="Format of log lines: JSON (the image's default), or human-readable.",
     )
-    log_requests: bool = Field(
+    log_requests: bool = derived(
+        "log_level",
         default=True,
         description="Whether each request is logged, at level `info`; requests for health and "
         "metrics at `debug`.",

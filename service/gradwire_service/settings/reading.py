@@ -9,8 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from gradwire_service.settings import Settings
+from gradwire_service.settings.derived import source_of
 from gradwire_service.settings.environment import is_blank
 from gradwire_service.settings.errors import StartupError
+from gradwire_service.settings.fit import contradictions
 
 _PREFIX = "GRADWIRE_"
 #: Variables of the SDK and the compose file, which may share the environment.
@@ -20,6 +22,10 @@ _OTHERS = frozenset(
         "GRADWIRE_IMAGE",
         "GRADWIRE_PLACEMENT",
         "GRADWIRE_PUBLISHED_PORT",
+        "GRADWIRE_REDIS_OPERATOR_PASSWORD",
+        "GRADWIRE_REDIS_PASSWORD",
+        "GRADWIRE_REDIS_PORT",
+        "GRADWIRE_REDIS_TLS_PORT",
         "GRADWIRE_TARGET",
         "GRADWIRE_TENANT",
         "GRADWIRE_URL",
@@ -32,7 +38,7 @@ class SettingsError(StartupError):
     """Invalid settings; the message names each by its variable or option."""
 
 
-def read_settings(options: Mapping[str, str]) -> Settings:
+def read_settings(options: Mapping[str, Any]) -> Settings:
     """The settings from options, by their fields' names, and from the environment.
 
     An empty option or variable is as if it were not given.
@@ -41,15 +47,32 @@ def read_settings(options: Mapping[str, str]) -> Settings:
     """
     try:
         given: dict[str, Any] = {k: text for k, text in options.items() if not is_blank(text)}
-        return Settings(**given)
+        settings = Settings(**given)
     except ValidationError as error:
-        faults = [_described(fault, options) for fault in error.errors(include_url=False)]
+        faults = [
+            _described(fault, options)
+            for fault in error.errors(include_url=False)
+            if fault["type"] != "default_factory_not_called"  # it follows from an invalid one
+        ]
         raise SettingsError("; ".join(faults)) from None
+    if faults := [*contradictions(settings)]:
+        raise SettingsError("; ".join(faults))
+    return settings
 
 
 def variable(name: str) -> str:
     """The environment variable of a setting."""
     return _PREFIX + name.upper()
+
+
+def needless(settings: Settings) -> list[str]:
+    """The variables of settings that are given and need not be, each with what it follows from."""
+    sources = [(name, source_of(Settings.model_fields[name])) for name in settings.model_fields_set]
+    return sorted(
+        f"{variable(name)} ({f'see {variable(source)}' if source else 'fixed'})"
+        for name, source in sources
+        if source is not None
+    )
 
 
 def unknown_variables(environment: Iterable[str]) -> list[str]:
@@ -64,7 +87,7 @@ def unknown_variables(environment: Iterable[str]) -> list[str]:
     return unknown
 
 
-def _described(fault: Any, options: Mapping[str, str]) -> str:
+def _described(fault: Any, options: Mapping[str, Any]) -> str:
     message: str = fault["msg"].removeprefix("Value error, ")
     if not fault["loc"]:
         return message

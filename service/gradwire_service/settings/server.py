@@ -9,6 +9,8 @@ from typing import Annotated
 from pydantic import BaseModel, Field, field_validator
 from pydantic_settings import NoDecode
 
+from gradwire_service.settings.derived import derived
+
 #: The text of an empty list: an empty text is a setting that is not given.
 NO_ITEMS = "none"
 
@@ -22,7 +24,7 @@ class ServerSettings(BaseModel):
     port: int = Field(
         default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one."
     )
-    keep_alive_seconds: int = Field(
+    keep_alive_seconds: int = derived(
         default=75,
         gt=0,
         description="How long an idle connection is kept open; set it longer than the proxy's.",
@@ -35,7 +37,7 @@ class ServerSettings(BaseModel):
         "another replica, and the supervisor restarts the service. With 0, with "
         "GRADWIRE_PROCESSES=0 and on Windows there is no watchdog and no parent process.",
     )
-    drain_seconds: float = Field(
+    drain_seconds: float = derived(
         default=1.0,
         ge=0,
         description="How long new requests are accepted after SIGTERM, while `/readyz` fails.",

@@ -8,8 +8,15 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from gradwire_service.settings.memory import StoreBytes
-from gradwire_service.settings.units import CENTURY_SECONDS, GIBIBYTE, MEBIBYTE, Size
+from gradwire_service.settings.derived import derived
+from gradwire_service.settings.memory import (
+    LOCAL_CACHE,
+    TAPE_VALUES,
+    StoreBytes,
+    TenantShare,
+    default_store_bytes,
+)
+from gradwire_service.settings.units import CENTURY_SECONDS, Size
 
 _FORMS = re.compile(r"memory:|local:.+|sqlite:.+|rediss?://.+|unix://.+")
 
@@ -62,15 +69,27 @@ class StorageSettings(BaseModel):
         """True if replicas on other machines may have the same store."""
         return not self.store.startswith(("memory:", "local:", "sqlite:"))
 
+    store_bytes: Size = Field(
+        default_factory=default_store_bytes,
+        ge=0,
+        description="Most bytes of all records. A Redis with less memory refuses new ones before "
+        "these limits do.",
+    )
+    tenants: int = Field(
+        default=2,
+        gt=0,
+        description="Number of tenants whose quotas fit in the store together; each quota is its "
+        "limit divided by this number, or less.",
+    )
     store_prefix: str = Field(
         default="gradwire",
         pattern=r"^[\w.-]+$",
         description="Prefix of the keys in Redis; services that share a Redis need different ones.",
     )
-    store_connect_seconds: float = Field(
+    store_connect_seconds: float = derived(
         default=0.5, gt=0, le=10, description="Timeout of connecting to Redis."
     )
-    store_timeout_seconds: float = Field(
+    store_timeout_seconds: float = derived(
         default=1.0,
         gt=0,
         le=10,
@@ -83,39 +102,48 @@ class StorageSettings(BaseModel):
         le=CENTURY_SECONDS,
         description="How long a tape is stored after its last use.",
     )
-    max_tapes: int = Field(default=10_000, ge=0, description="Most stored tapes.")
-    max_tapes_bytes: Size = Field(
-        default_factory=StoreBytes(256 * MEBIBYTE, 64),
+    max_tapes: int = derived(default=10_000, ge=0, description="Most stored tapes.")
+    max_tapes_bytes: Size = derived(
+        "store_bytes",
+        default_factory=StoreBytes("max_tapes_bytes"),
         ge=0,
         description="Most bytes of the requests that recorded tapes.",
     )
-    max_tapes_per_tenant: int = Field(
-        default=1000,
+    max_tapes_per_tenant: int = derived(
+        "tenants",
+        default_factory=TenantShare("max_tapes", 10),
         ge=0,
         description="Most stored tapes of a tenant; without keys, of an Authorization header.",
     )
-    max_tapes_bytes_per_tenant: Size = Field(
-        default_factory=StoreBytes(128 * MEBIBYTE, 128),
+    max_tapes_bytes_per_tenant: Size = derived(
+        "tenants",
+        default_factory=TenantShare("max_tapes_bytes"),
         ge=0,
         description="The same for the tapes of a tenant.",
     )
-    tape_values_bytes: Size = Field(
-        default=256 * MEBIBYTE,
+    tape_values_bytes: Size = derived(
+        "memory_bytes",
+        default_factory=TAPE_VALUES,
         ge=0,
         description="Most bytes of tapes' values that a process caches, so that it replays only "
         "what depends on the request.",
     )
-    max_programs: int = Field(default=10_000, ge=0, description="Most stored programs.")
-    max_programs_bytes: Size = Field(
-        default_factory=StoreBytes(256 * MEBIBYTE, 64),
+    max_programs: int = derived(default=10_000, ge=0, description="Most stored programs.")
+    max_programs_bytes: Size = derived(
+        "store_bytes",
+        default_factory=StoreBytes("max_programs_bytes"),
         ge=0,
         description="Most bytes of the sources of programs.",
     )
-    max_programs_per_tenant: int = Field(
-        default=1000, ge=0, description="Most stored programs of a tenant, and most names."
+    max_programs_per_tenant: int = derived(
+        "tenants",
+        default_factory=TenantShare("max_programs", 10),
+        ge=0,
+        description="Most stored programs of a tenant, and most names.",
     )
-    max_programs_bytes_per_tenant: Size = Field(
-        default_factory=StoreBytes(64 * MEBIBYTE, 256),
+    max_programs_bytes_per_tenant: Size = derived(
+        "tenants",
+        default_factory=TenantShare("max_programs_bytes"),
         ge=0,
         description="The same for the programs of a tenant.",
     )
@@ -125,26 +153,32 @@ class StorageSettings(BaseModel):
         le=CENTURY_SECONDS,
         description="How long a tensor is stored after its last use.",
     )
-    max_tensors: int = Field(
+    max_tensors: int = derived(
         default=10_000,
         ge=0,
         description="Most stored tensors; above it, a tenant's new ones replace its own oldest.",
     )
-    max_tensors_bytes: Size = Field(
-        default_factory=StoreBytes(GIBIBYTE, 16), ge=0, description="Most bytes of tensors."
+    max_tensors_bytes: Size = derived(
+        "store_bytes",
+        default_factory=StoreBytes("max_tensors_bytes"),
+        ge=0,
+        description="Most bytes of tensors.",
     )
-    max_tensors_per_tenant: int = Field(
-        default=1000,
+    max_tensors_per_tenant: int = derived(
+        "tenants",
+        default_factory=TenantShare("max_tensors", 10),
         ge=0,
         description="Most stored tensors of a tenant; the least recently used are evicted first.",
     )
-    max_tensors_bytes_per_tenant: Size = Field(
-        default_factory=StoreBytes(512 * MEBIBYTE, 32),
+    max_tensors_bytes_per_tenant: Size = derived(
+        "tenants",
+        default_factory=TenantShare("max_tensors_bytes"),
         ge=0,
         description="The same for the tensors of a tenant.",
     )
-    local_cache_bytes: Size = Field(
-        default=512 * MEBIBYTE,
+    local_cache_bytes: Size = derived(
+        "memory_bytes",
+        default_factory=LOCAL_CACHE,
         ge=0,
         description="Most bytes of tensors and programs that a process caches.",
     )

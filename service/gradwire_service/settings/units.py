@@ -31,6 +31,14 @@ def _bytes(given: object) -> object:
     raise ValueError("Input should be a number of bytes, or one with a unit: 64MB, 1GiB")
 
 
+def written(size: int) -> str:
+    """A size with its unit, as settings are written."""
+    for unit, name in ((GIBIBYTE, "GiB"), (MEBIBYTE, "MiB"), (KIBIBYTE, "KiB")):
+        if size and not size % unit:
+            return f"{size // unit}{name}"
+    return str(size)
+
+
 BYTES = BeforeValidator(_bytes)
 #: A number of bytes, or a text with a unit.
 Size: TypeAlias = Annotated[int, BYTES]

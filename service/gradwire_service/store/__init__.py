@@ -103,7 +103,7 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
     )
     held = tensors.total.nbytes
     if s.store.startswith("local:"):
-        held = min(held, results_bytes())
+        held = min(held, results_bytes(vars(s)))
     results = Policy(  # nobody else has these values, so they are not evicted
         per_owner=Amount(
             _PER_TENSOR * tensors.per_owner.records, min(tensors.per_owner.nbytes, held)

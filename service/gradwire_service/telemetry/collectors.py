@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -23,12 +23,19 @@ _BATCH = 1024
 
 
 class LabelledCounter(Collector):
-    """A counter by labels, counted only from the event loop."""
+    """A counter by labels, counted only from the event loop.
 
-    def __init__(self, name: str, documentation: str, *labels: str) -> None:
+    Known values of its label are 0 from the start: Prometheus sees no increase in a series that
+    begins with 1.
+    """
+
+    def __init__(
+        self, name: str, documentation: str, *labels: str, known: Iterable[str] = ()
+    ) -> None:
         self._described = name, documentation
         self._labels = labels
-        self.counts = Counter[tuple[str | int, ...]]()
+        first: Iterable[tuple[str | int, ...]] = [(value,) for value in known] if labels else [()]
+        self.counts = Counter(dict.fromkeys(first, 0))
 
     def collect(self) -> Iterator[CounterMetricFamily]:
         """The counts by labels."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from urllib.parse import urlsplit
 
 from prometheus_client import Gauge, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -39,7 +40,8 @@ class Exposition:
     """Prometheus' text format, with the number of records where the store answers in time.
 
     ``count`` gives the number of records by kind, and may block: one thread calls it, and all
-    requests for metrics meanwhile wait for the same answer.
+    requests for metrics meanwhile wait for the same answer. ``dask`` is the address of a scheduler,
+    which is to accept a connection in the same time.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Exposition:
         metrics: Metrics,
         count: Callable[[], Mapping[str, int]],
         store_seconds: float = STORE_SECONDS,
+        dask: str = "",
     ) -> None:
         self.registry = metrics.registry
         self._count = count
@@ -57,10 +60,16 @@ class Exposition:
         self._records = _Records()
         self.registry.register(self._records)
         self._tasks = Gauge("gradwire_tasks", "Tasks of the event loop.", registry=self.registry)
+        address = urlsplit(dask)
+        self._dask = address.hostname, address.port
+        text = "1 while the scheduler of the Dask cluster accepts connections."
+        self._dask_up = Gauge("gradwire_dask_up", text, registry=self.registry) if dask else None
 
     async def text(self) -> bytes:
         """All metrics in Prometheus' text format."""
         self._tasks.set(len(asyncio.all_tasks()))
+        if self._dask_up is not None:
+            self._dask_up.set(await self._accepts())
         self._records.numbers = await self._counted()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._writer, generate_latest, self.registry)
@@ -69,6 +78,16 @@ class Exposition:
         """End the threads."""
         for threads in self._writer, self._counter:
             threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _accepts(self) -> bool:
+        """Whether the scheduler accepts a connection."""
+        try:
+            async with asyncio.timeout(self._store_seconds):
+                _, writer = await asyncio.open_connection(*self._dask)
+        except OSError:  # among them that it took too long
+            return False
+        writer.close()
+        return True
 
     async def _counted(self) -> Mapping[str, int]:
         if self._counting is None:

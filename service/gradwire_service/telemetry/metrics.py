@@ -26,8 +26,10 @@ class Metrics:
     def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
 
-        def counter(name: str, documentation: str, *labels: str) -> LabelledCounter:
-            collector = LabelledCounter(name, documentation, *labels)
+        def counter(
+            name: str, documentation: str, *labels: str, known: Iterable[str] = ()
+        ) -> LabelledCounter:
+            collector = LabelledCounter(name, documentation, *labels, known=known)
             registry.register(collector)
             return collector
 
@@ -44,11 +46,14 @@ class Metrics:
         self._request_seconds = histograms(
             "gradwire_request_seconds", "Time from a request's head to its answer.", "route"
         )
-        self._problems = counter("gradwire_problems", "Requests refused, by code.", "code")
+        self._problems = counter(
+            "gradwire_problems", "Requests refused, by code.", "code", known=KINDS
+        )
         self._rejected = counter(
             "gradwire_rejected",
             "Requests turned away for the load, a limit, the time or a missing right.",
             "reason",
+            known=[code for code, kind in KINDS.items() if kind.status in _REJECTED],
         )
         self._cancelled = counter("gradwire_cancelled", "Requests whose client went away.")
         self._cache = counter(
@@ -78,6 +83,7 @@ class Metrics:
             "Kernels that workers wanted as machine code: compiled, failed, cached, or postponed "
             "because the tenant had compiled as much as it may.",
             "outcome",
+            known=("compiled", "failed", "cached", "postponed"),
         )
         self._gpu_replays = counter("gradwire_gpu_replays", "Computations on the GPU.")
         self._gpu_hosted = counter(
@@ -87,7 +93,24 @@ class Metrics:
         self._gpu_lost = counter(
             "gradwire_gpu_lost", "Ends of the GPU's process: killed, crashed, or without a GPU."
         )
-        self._jobs = counter("gradwire_jobs", "Jobs that have ended, by state.", "state")
+        self._jobs = counter(
+            "gradwire_jobs",
+            "Jobs that have ended, by state.",
+            "state",
+            known=("succeeded", "failed", "cancelled"),
+        )
+        self._job_progress = counter(
+            "gradwire_job_progress", "Reports of progress by optimisations in worker processes."
+        )
+        self._workers_ended = counter(
+            "gradwire_workers_ended",
+            "Ends of worker processes: killed by the service, by the system (memory), or crashed.",
+            "reason",
+            known=("killed", "memory", "crashed"),
+        )
+        self._store_seconds = histograms(
+            "gradwire_store_seconds", "Time of a call of the store.", "operation"
+        )
         phases = histograms(
             "gradwire_phase_seconds", "Duration of the phases of a computation.", "phase"
         )
@@ -146,6 +169,18 @@ class Metrics:
     def ended_job(self, state: str) -> None:
         """Count one job that has ended."""
         self._jobs.counts[state,] += 1
+
+    def progressed_job(self) -> None:
+        """Count one report of progress by an optimisation."""
+        self._job_progress.counts[()] += 1
+
+    def ended_worker(self, reason: str) -> None:
+        """Count one end of a worker process."""
+        self._workers_ended.counts[reason,] += 1
+
+    def called_store(self, operation: str, seconds: float) -> None:
+        """Observe the time of one call of the store; from any thread."""
+        self._store_seconds.of(operation).observe((seconds,))
 
     def rejected(self, reason: str) -> None:
         """Count one rejected request or connection; ``refused`` calls it where it applies."""

@@ -19,7 +19,7 @@ from gradwire_service.wire.envelope import read_envelope
 from gradwire_service.wire.numbers import Array
 from gradwire_service.wire.result_references import with_references
 from gradwire_service.wire.shared import Body
-from gradwire_service.work.redirects import GPU, Redirects
+from gradwire_service.work.redirects import GPU, PATIENT, Redirects
 from gradwire_service.work.request import COMPILE, PARSE, REPLAY, Request
 from gradwire_service.work.tensors import tensor_document
 
@@ -149,7 +149,7 @@ class ComputeHandlers:
         self._redirects = redirects
 
     def compute(self, kind: Kind, request: Request) -> list[Body]:
-        """Run a computation, or redirect its request to a replica with a GPU.
+        """Run a computation, or redirect its request: to a GPU, or to where nginx waits for long.
 
         The outcome of what was computed has the expected cost of the next replay.
         """
@@ -160,6 +160,9 @@ class ComputeHandlers:
             if self._redirects.pays(work.call):
                 request.redirect(GPU)
                 return []
+        if self._redirects.takes_long(request):
+            request.redirect(PATIENT)
+            return []
         pieces = work.finish(request.deadline, self._cluster)
         call, outcome = work.call, request.outcome
         outcome.next_seconds = call.seconds

@@ -9,7 +9,6 @@ from time import monotonic
 from typing import Any
 
 from gradwire_service.scheduling import Capacity, Placement
-from gradwire_service.telemetry import Metrics
 from gradwire_service.workers.pool import JobPool, ProcessPool
 from gradwire_service.workers.process import WorkerProcess
 
@@ -33,13 +32,11 @@ class GpuPool(ProcessPool):
         *arguments: Any,
         placement: Placement,
         capacity: Capacity,
-        metrics: Metrics,
         **named: Any,
     ) -> None:
         super().__init__(*arguments, **named)
         self._placement = placement
         self._capacity = capacity
-        self._metrics = metrics
         #: Whether a process has ever been ready, and starts since one was.
         self.warmed_up = False
         self._starts = 0

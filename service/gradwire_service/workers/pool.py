@@ -10,6 +10,7 @@ from gradwire_service.codes import CodeCache
 from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
+from gradwire_service.telemetry import Metrics
 from gradwire_service.workers import forking
 from gradwire_service.workers.process import Serve, StartedProcess, WorkerProcess
 
@@ -31,6 +32,7 @@ class ProcessPool:
         settings: Settings,
         store: Store,
         codes: CodeCache,
+        metrics: Metrics,
         queue: Queue,
         threads: ThreadPoolExecutor,
         *,
@@ -41,6 +43,7 @@ class ProcessPool:
         needless = {"store": "memory:", "keys": None, "code_cache_key": None}
         self._settings = settings.model_copy(update=needless)
         self._codes = codes
+        self._metrics = metrics
         self._serve = serve
         self._store = store
         self.queue = queue
@@ -88,7 +91,9 @@ class ProcessPool:
         if self._closed:
             started.end()
             return
-        process = WorkerProcess(started, self._store, self._threads, self._ready, self._ended)
+        process = WorkerProcess(
+            started, self._store, self._threads, self._ready, self._ended, self._metrics
+        )
         self.processes.add(process)
 
     def _make(self) -> StartedProcess:

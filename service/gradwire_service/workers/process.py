@@ -21,6 +21,7 @@ from gradwire_service.scheduling.bounds import overloaded
 from gradwire_service.scheduling.placement import Device
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
+from gradwire_service.telemetry import Metrics
 from gradwire_service.work.messages import Task
 from gradwire_service.work.request import ProgressMessage
 from gradwire_service.workers.channel import Channel, ChannelClosed
@@ -94,6 +95,7 @@ class WorkerProcess:
         threads: ThreadPoolExecutor,
         ready: Callable[[WorkerProcess], None],
         ended: Callable[[WorkerProcess], None],
+        metrics: Metrics,
     ) -> None:
         self._process = started.process
         self._channel = started.channel
@@ -101,6 +103,7 @@ class WorkerProcess:
         self._threads = threads
         self._ready = ready
         self._ended = ended
+        self._metrics = metrics
         self._task: Task | None = None
         self._on_answer: Callable[[Any], None] | None = None
         self._on_progress: Callable[[Any], None] = lambda _: None
@@ -169,6 +172,7 @@ class WorkerProcess:
             if self._task is not None:
                 self._task.deadline.allow(message.allowed_ms)
         elif isinstance(message, ProgressMessage):
+            self._metrics.progressed_job()
             self._on_progress(message)
         elif isinstance(message, Ready):
             self.device, self.was_ready = message.device, True
@@ -208,6 +212,10 @@ class WorkerProcess:
     def _error(self) -> Exception:
         """The error of its task after its end."""
         status = self._process.exitcode
+        out_of_memory = status == -signal.SIGKILL and not self._killed
+        self._metrics.ended_worker(
+            "killed" if self._killed else "memory" if out_of_memory else "crashed"
+        )
         if self.device_fault:
             return WorkerCrashed(
                 "worker_crashed",
@@ -220,7 +228,7 @@ class WorkerProcess:
             )
         if not self._killed:
             logger.warning("a worker process ended unexpectedly", extra={"exit_status": status})
-        if status == -signal.SIGKILL and not self._killed:
+        if out_of_memory:
             return WorkerCrashed(
                 "over_budget",
                 "the system killed the worker process of this request, probably out of memory",

@@ -19,9 +19,9 @@ REDIS = shutil.which("redis-server")
 class RedisServer(Program):
     """A Redis server that can be restarted; without options it writes nothing to disk."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, port: int | None = None) -> None:
         assert REDIS is not None
-        port = free_port()
+        port = free_port() if port is None else port
         command = [REDIS, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
         command += ["--save", "", "--appendonly", "no", *options]
         super().__init__("redis", command, port, folder)

@@ -16,6 +16,7 @@ from gradwire_service.store.records import (
     Upload,
 )
 from gradwire_service.store.sqlite import SqliteStore
+from gradwire_service.store.timing import time_calls
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -375,3 +376,13 @@ def test_an_exchange_deletes_then_stores_what_there_is_room_for(store, clock):
     assert store.find(key("b")).body == bytes(300)
     assert store.usage("tapes", ME).within(room)
     assert None in store.exchange([], [Upload(key("e"), "", bytes(room.nbytes))]).expiries
+
+
+def test_calls_that_wait_are_timed_also_where_they_fail(store):
+    called = []
+    time_calls(store, lambda operation, seconds: called.append((operation, seconds >= 0)))
+    store.put(key(), RECORD)
+    assert store.find(key()) is not None
+    refused(store, key("b"), of_size(400))
+    expected = [("put", True), ("find", True), ("put", True)]
+    assert called == (expected if store.waits else [])

@@ -41,6 +41,12 @@ def test_several_values_can_be_observed_at_once():
     assert told["phases_bucket", ("le", "30.0"), ("phase", "write")] == 1
 
 
+def test_known_values_are_zero_before_they_are_counted():
+    counter = LabelledCounter("ended", "Ended.", "state", known=["failed"])
+    assert samples(counter) == {("ended_total", ("state", "failed")): 0}
+    assert samples(LabelledCounter("lost", "Lost.")) == {("lost_total",): 0}
+
+
 def test_no_observation_is_lost_with_concurrent_threads():
     durations = Histograms("waits", "Waits.")
     counter = LabelledCounter("asked", "Asked.", "route")

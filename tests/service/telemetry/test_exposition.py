@@ -1,8 +1,10 @@
 """Metrics are served whatever the store does."""
 
 import asyncio
+import socket
 import threading
 
+import pytest
 from gradwire_service.telemetry import Exposition, Metrics
 
 
@@ -24,6 +26,17 @@ async def test_a_failing_store_is_left_out(caplog):
     assert b"gradwire_tasks" in text
     assert "could not be counted" in caplog.text
     exposition.close()
+
+
+@pytest.mark.parametrize("listens", [True, False])
+async def test_a_dask_scheduler_that_accepts_connections_is_up(listens):
+    with socket.create_server(("127.0.0.1", 0)) as scheduler:
+        address = f"tcp://127.0.0.1:{scheduler.getsockname()[1]}"
+        if not listens:
+            scheduler.close()
+        exposition = Exposition(Metrics(), dict, 3600, address)
+        assert f"gradwire_dask_up {float(listens)}".encode() in await exposition.text()
+        exposition.close()
 
 
 async def test_a_hung_store_is_queried_once_with_a_short_timeout():

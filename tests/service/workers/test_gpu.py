@@ -25,11 +25,11 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are POSIX'
 async def test_a_gpu_that_optimisations_cannot_open_is_tried_again_after_a_minute(caplog):
     clock, queue = Clock(), Queue(1, Bounds(9, 9))
     settings = Settings(processes=1, cache_bytes=1, local_cache_bytes=0, tape_values_bytes=0)
-    codes = CodeCache(SharedBudget(1 << 20), Metrics())
+    codes = CodeCache(SharedBudget(1 << 20), metrics := Metrics())
     with ThreadPoolExecutor() as threads:
         pool = GpuJobPool(
             partial(serve, open_gpu=missing_gpu, for_jobs=True),
-            *(settings, open_store(settings), codes, queue, threads),
+            *(settings, open_store(settings), codes, metrics, queue, threads),
             isolated=True,
             clock=clock,
         )

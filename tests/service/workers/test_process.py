@@ -76,10 +76,13 @@ class RunningProcess:
         settings = Settings(processes=1, cache_bytes=1, local_cache_bytes=0, tape_values_bytes=0)
         self.ready, self.ended = asyncio.Event(), asyncio.Event()
         self.ends = 0
-        codes = CodeCache(SharedBudget(1 << 20), Metrics())
+        self.metrics = Metrics()
+        codes = CodeCache(SharedBudget(1 << 20), self.metrics)
         self.started = StartedProcess(serve, settings, codes, isolated=True)
         store = open_store(settings)
-        self.process = WorkerProcess(self.started, store, threads, self._is_ready, self._has_ended)
+        self.process = WorkerProcess(
+            self.started, store, threads, self._is_ready, self._has_ended, self.metrics
+        )
 
     async def ask(self, said: Any = b"", body: bytes = b"{}"):
         """The answer to a task, and whether the process accepts another one."""
@@ -90,6 +93,13 @@ class RunningProcess:
             task, lambda found: answer.set_result((found, self.process.alive)), lambda _: None
         )
         return await answer
+
+    @property
+    def ended_by(self) -> dict[str, float]:
+        """How often processes have ended, by the reasons that are counted."""
+        families = self.metrics.registry.collect()
+        ended = next(each for each in families if each.name == "gradwire_workers_ended")
+        return {each.labels["reason"]: each.value for each in ended.samples if each.value}
 
     def _is_ready(self, _process):
         self.ready.set()
@@ -117,6 +127,9 @@ async def test_a_worker_killed_after_its_answer_gets_no_other_task(threads):
     assert isinstance(answer, TaskFailed)
     assert not alive
     assert process.ends == 1
+    await asyncio.to_thread(threads.shutdown)  # when its status is known
+    await asyncio.sleep(0)
+    assert process.ended_by == {"killed": 1}
 
 
 @pytest.mark.parametrize("anyio_backend", [("asyncio", {"use_uvloop": True}), "asyncio"])
@@ -134,7 +147,9 @@ async def test_the_end_of_a_worker_is_seen_behind_what_it_has_sent(threads, anyi
     assert isinstance(answer, TaskFailed)
     await process.ended.wait()
     await asyncio.to_thread(threads.shutdown)
+    await asyncio.sleep(0)
     assert process.ends == 1
+    assert process.ended_by == {"memory": 1}
 
 
 async def test_a_worker_with_too_much_memory_is_replaced_when_idle(threads):
@@ -147,6 +162,7 @@ async def test_a_worker_with_too_much_memory_is_replaced_when_idle(threads):
     await asyncio.to_thread(threads.shutdown)  # when it has ended
     assert not process.process.alive
     assert (process.ends, process.started.process.exitcode) == (1, 0)
+    assert not process.ended_by
 
 
 async def test_a_worker_with_too_much_memory_gets_no_other_task(threads):

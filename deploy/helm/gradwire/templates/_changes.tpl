@@ -5,10 +5,15 @@
 {{- $_ := set $it.metadata "labels" (merge $labels ($it.metadata.labels | default dict)) }}
 {{- $settings := dict }}
 {{- if $values.gpu.enabled }}{{ $_ := set $settings "GRADWIRE_GPU_REDIRECT_FLOPS" $values.gpu.redirectFlops }}{{ end }}
+{{- $limits := $values.limits }}
+{{- if ne (int $limits.bodyMiB) 64 }}{{ $_ := set $settings "GRADWIRE_MAX_BODY_BYTES" (printf "%dMiB" (int $limits.bodyMiB)) }}{{ end }}
+{{- if ne (int $limits.defaultSeconds) 10 }}{{ $_ := set $settings "GRADWIRE_DEFAULT_TIMEOUT_MS" (printf "%d000" (int $limits.defaultSeconds)) }}{{ end }}
+{{- if ne (int $limits.longestSeconds) 60 }}{{ $_ := set $settings "GRADWIRE_MAX_TIMEOUT_MS" (printf "%d000" (int $limits.longestSeconds)) }}{{ end }}
 {{- range $setting, $value := $values.settings }}{{ $_ := set $settings $setting $value }}{{ end }}
 {{- $name := printf "%s %s" $it.kind $it.metadata.name }}
 {{- if has $name (list "Deployment gradwire" "Deployment gradwire-gpu") }}
 {{- $pod := $it.spec.template.spec }}{{ $container := first $pod.containers }}
+{{- $_ := set $pod "terminationGracePeriodSeconds" (add (int $limits.longestSeconds) 20) }}
 {{- if eq $name "Deployment gradwire" }}
 {{- $_ := set $it.spec "replicas" (int $values.replicas.min) }}
 {{- $_ := set $container "image" $values.image }}
@@ -23,7 +28,14 @@
 {{- with $values.imagePullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end }}
 {{- range $volume := $pod.volumes }}
 {{- if eq $volume.name "keys" }}{{ $_ := set $volume.secret "secretName" $values.keysSecret }}{{ end }}
+{{- if eq $volume.name "redis-ca" }}{{ $_ := set $volume.secret "secretName" $values.redis.secret }}{{ end }}
 {{- end }}
+{{- $environment := list }}
+{{- range $entry := $container.env }}
+{{- if not (hasKey $settings $entry.name) }}{{ $environment = append $environment $entry }}{{ end }}
+{{- if eq $entry.name "GRADWIRE_STORE" }}{{ $_ := set $entry.valueFrom.secretKeyRef "name" $values.redis.secret }}{{ end }}
+{{- end }}
+{{- $_ := set $container "env" $environment }}
 {{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/settings" (toJson $settings | sha256sum)) }}
 {{- else if eq $name "HorizontalPodAutoscaler gradwire" }}
 {{- $_ := set $it.spec "minReplicas" (int $values.replicas.min) }}
@@ -32,9 +44,17 @@
 {{- range $setting, $value := $settings }}{{ $_ := set $it.data $setting (toString $value) }}{{ end }}
 {{- else if eq $name "Deployment nginx" }}
 {{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/configuration" (include "gradwire.nginx" $root | sha256sum)) }}
+{{- $more := sub (int $limits.longestSeconds) 60 }}
+{{- $_ := set $it.spec.template.spec "terminationGracePeriodSeconds" (add $it.spec.template.spec.terminationGracePeriodSeconds $more) }}
 {{- else if eq $name "StatefulSet redis" }}
 {{- $claim := first $it.spec.volumeClaimTemplates }}
 {{- $_ := set $claim.spec.resources.requests "storage" $values.redis.storage }}
+{{- range $entry := (first $it.spec.template.spec.containers).env }}
+{{- if $entry.valueFrom }}{{ $_ := set $entry.valueFrom.secretKeyRef "name" $values.redis.secret }}{{ end }}
+{{- if and $values.redis.tls (eq $entry.name "REDIS_PORT") }}{{ $_ := set $entry "value" "0" }}{{ end }}
+{{- if and $values.redis.tls (eq $entry.name "REDIS_TLS_PORT") }}{{ $_ := set $entry "value" "6379" }}{{ end }}
+{{- end }}
+{{- $_ := set (first $it.spec.template.spec.volumes).secret "secretName" $values.redis.secret }}
 {{- else if eq $it.kind "NetworkPolicy" }}
 {{- range $rule := $it.spec.ingress | default list }}{{ range $peer := $rule.from }}{{ with $peer.namespaceSelector }}
 {{- $label := "kubernetes.io/metadata.name" }}
@@ -44,6 +64,16 @@
 {{- $_ := set $it.spec "hostnames" $values.route.hostnames }}
 {{- $_ := set $it.spec "parentRefs" $values.route.parentRefs }}
 {{- end }}
+{{- end }}
+
+{{/* A configuration file of nginx, `.text`, with the limits of the values. */}}
+{{- define "gradwire.limited" }}
+{{- $body := int .limits.bodyMiB }}{{ $default := int .limits.defaultSeconds }}{{ $longest := int .limits.longestSeconds -}}
+{{ .text | replace "client_max_body_size 64m" (printf "client_max_body_size %dm" $body)
+  | replace "bodies of up to 64 MiB" (printf "bodies of up to %d MiB" $body)
+  | replace "proxy_read_timeout 75s" (printf "proxy_read_timeout %ds" (add $longest 15))
+  | replace "proxy_read_timeout 11s" (printf "proxy_read_timeout %ds" (add $default 1))
+  | replace "proxy_next_upstream_timeout 12s" (printf "proxy_next_upstream_timeout %ds" (add $default 2)) }}
 {{- end }}
 
 {{/* The configuration files of nginx, as two ConfigMaps. */}}
@@ -61,6 +91,6 @@ kind: ConfigMap
 metadata: {name: nginx}
 data:
 {{- range $file := list "gradwire.conf" "problems.conf" "routing.conf" }}
-  {{ $file }}: {{ $.Files.Get (printf "files/%s" $file) | toJson }}
+  {{ $file }}: {{ include "gradwire.limited" (dict "text" ($.Files.Get (printf "files/%s" $file)) "limits" $.Values.limits) | toJson }}
 {{- end }}
 {{- end }}
