@@ -152,6 +152,10 @@ class StoreBytes:
         return int(data["store_bytes"]) * self._units[elsewhere] // _ALL_UNITS[elsewhere]
 
 
+#: So few are not divided where the number of tenants is not known.
+_FEW = 100
+
+
 class TenantShare:
     """The default of a tenant's quota: its part of ``total``, one in ``least`` at most."""
 
@@ -159,8 +163,9 @@ class TenantShare:
         self._total, self._least = total, least
         self.__doc__ = f"`GRADWIRE_{total.upper()}` / `GRADWIRE_TENANTS`"
         if least > 1:
-            self.__doc__ += f", at most 1/{least}"
+            self.__doc__ += f", at most 1/{least} of more than {_FEW}"
 
     def __call__(self, data: Mapping[str, Any]) -> int:
         """The quota, by the settings that were read before."""
-        return int(data[self._total]) // max(self._least, int(data["tenants"]))
+        total, few = int(data[self._total]), _FEW if self._least > 1 else 1
+        return max(total // max(self._least, int(data["tenants"])), min(total, few))
