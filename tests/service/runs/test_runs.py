@@ -200,7 +200,7 @@ async def test_an_answer_beyond_the_quota_is_a_problem(served):
 @pytest.mark.thorough
 async def test_a_replica_that_has_lost_its_lease_leaves_the_job(served, tmp_path):
     """As after a store that hung: one of both goes on with it, and only one."""
-    shared = {"store": f"sqlite:{tmp_path / 'jobs.db'}", "job_processes": 1}
+    shared: dict[str, Any] = {"store": f"sqlite:{tmp_path / 'jobs.db'}", "job_processes": 1}
     store = open_store(Settings(**shared))
     async with served(**shared) as one, served(**shared) as other:
         request = ENDLESS | {"background": True}

@@ -17,12 +17,14 @@ from gradwire_service.store.records import (
 )
 from gradwire_service.store.sqlite import SqliteStore
 from gradwire_service.store.timing import time_calls
+from gradwire_service.wire.shared import SharedMemory
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.service.store.given import (
     KINDS,
     ME,
+    PLENTY,
     POLICIES,
     RECORD,
     TTL,
@@ -158,6 +160,17 @@ def test_reading_writes_once_in_a_tenth_of_the_time_to_live(store, clock):
     store.put(tensor, RECORD)
     clock.now += 0.01 * TTL
     assert store.find(tensor).expires_at == clock.now + TTL
+
+
+def test_bodies_that_another_process_has_shared_are_stored(store, monkeypatch):
+    for kind in "tapes", "names":
+        monkeypatch.setitem(store.policies, kind, PLENTY[kind])
+    shared = SharedMemory.of_length(256 * 4096)
+    shared.rewrite(bytes(range(256)) * 4096)
+    assert commit(store, Change(key(), "", shared))
+    store.put(key(kind="names"), Record("", shared))
+    for kind in "tapes", "names":
+        assert store.find(key(kind=kind)).content == bytes(range(256)) * 4096
 
 
 def test_one_of_many_commits_succeeds(store):
