@@ -17,7 +17,7 @@ from gradwire_engine.errors import DerivativeError
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents, Op
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Item, UnrecordedPath
-from gradwire_engine.ops.halves import as_half, has_half, in_single
+from gradwire_engine.ops.halves import as_half, in_single, is_half
 from gradwire_engine.ops.linalg.spectral import OfVectors
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Add
@@ -145,7 +145,6 @@ class _Walk:
         start = len(variables)
         if op.holds(kind):
             self.holding.append(slot)
-        halves = has_half((z, *operands))
         bars: Cotangents
         if isinstance(kind, TupleType):
             reached = tuple([self.items[slot].get(i) for i in range(len(kind.items))])
@@ -157,7 +156,7 @@ class _Walk:
                 bars = op.vjp(reached, z, *operands)  # type: ignore[arg-type]
         else:
             seen = z_bar, z, operands
-            if halves and type(op).in_single is Op.in_single:
+            if any(map(is_half, (z, *operands))) and type(op).in_single is Op.in_single:
                 single = [in_single(x) for x in operands]  # a rule rounds once, too
                 seen = in_single(z_bar), op(*single), single
             bars = self.ruled(op, operands, *seen)
@@ -169,12 +168,9 @@ class _Walk:
         elif mask is not None:
             bars, masks = operand_mask(op, mask, bars, z, operands)
         wanted = [
-            unbroadcast(bar, x.type) if bar is not None and self.waits(x) else None
+            as_half(unbroadcast(bar, x.type), x) if bar is not None and self.waits(x) else None
             for x, bar in zip(operands, bars, strict=True)
         ]
-        if halves:
-            pairs = zip(wanted, operands, strict=True)
-            wanted = [None if bar is None else as_half(bar, x) for bar, x in pairs]
         literal_bar = type(b.instructions[z_bar.slot].op) is Constant
         if key is not None and z_bar.slot > slot and not literal_bar:  # else it may be an operand
             self.rules.learn(key, start, (z_bar.slot, slot, *args), wanted)

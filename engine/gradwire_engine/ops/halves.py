@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gradwire_engine.ops.base import Op
@@ -20,17 +20,6 @@ def is_half(x: Any) -> bool:
     return type(x) is Var and type(x.type) is ArrayType and x.type.dtype in HALVES
 
 
-def has_half(given: Iterable[Any]) -> bool:
-    """Whether some of these, or of the items of lists among them, are of half precision."""
-    for x in given:
-        if type(x) is Var:
-            if type(x.type) is ArrayType and x.type.dtype in HALVES:
-                return True
-        elif isinstance(x, list | tuple) and any(map(is_half, _leaves(x))):
-            return True
-    return False
-
-
 def rounded_once(
     b: Builder, record: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]
 ) -> Any:
@@ -43,7 +32,7 @@ def rounded_once(
     for x in given:
         if isinstance(x, list | tuple):
             check_nesting(x)
-    if not has_half(given):
+    if not any(map(is_half, _leaves(given))):
         return record(b, *args, **named)
     start = len(b.vars)
     with b.aside():

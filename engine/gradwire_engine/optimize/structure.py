@@ -126,9 +126,6 @@ def _scaled(slot: int, values: ValueTable) -> tuple[int, int] | None:
     if not isinstance(op, Multiply):
         return None
     x, y = args
-    code = values.code
-    if code[x].type is code[y].type:
-        return None
     one, other = values.shape(x), values.shape(y)
     if math.prod(one) == math.prod(other):
         return None

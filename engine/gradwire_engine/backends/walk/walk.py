@@ -43,12 +43,10 @@ class Walk:
                 where.append(steps.place(op.value))
                 kept.add(slot)
                 continue
-            gone: Sequence[tuple[int, int]] = ()
-            if dead[slot]:
-                left = [d for d in dead[slot] if d != slot and d not in kept]
-                gone = [(where[d], made[d].type.nbytes) for d in left]
+            gone = [d for d in dead[slot] or () if d != slot and d not in kept]
             at, operands = map(where.__getitem__, args), map(made.__getitem__, args)
-            to = steps.compute(instruction, [*at], [*operands], gone)
+            released = [(where[d], made[d].type.nbytes) for d in gone]
+            to = steps.compute(instruction, [*at], [*operands], released)
             where.append(to)
             if isinstance(op, FusedGroup):
                 kept.add(slot)
