@@ -8,7 +8,10 @@ def test_evaluate_returns_the_programs_output(client):
     assert answer.outputs == 14.0
     assert isinstance(answer.outputs, float)
     assert answer.program.startswith("sha256:")
-    assert set(answer.timings) == {"parse", "compile", "replay", "encode"}
+    phases = "parse", "compile", "replay", "encode", "queue", "other"
+    assert set(answer.timings) == {*phases, "total"}
+    total = sum(answer.timings[phase] for phase in phases)
+    assert answer.timings["total"] == pytest.approx(total, abs=0.01)
     assert answer.request_id
 
 

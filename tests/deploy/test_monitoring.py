@@ -25,6 +25,7 @@ SERIES = re.compile(r"\b((?:gradwire|process|up)(?:_\w+)?)\b(?:\{([^}]*)\})?")
 @pytest.fixture
 async def series(tmp_path: Path) -> dict[str, set[str]]:
     """The names of all series, each with its labels as far as samples show them."""
+    pytest.importorskip("distributed", reason="Dask is not installed")
     settings = Settings(store=f"sqlite:{tmp_path}/records.db", dask="tcp://127.0.0.1:1")
     app = create_app(settings)
     ConnectionLimiter(settings, app.state.recorder)  # whose figures are those of connections
