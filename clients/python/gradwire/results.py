@@ -64,7 +64,7 @@ class Result(DisplayMixin):
     nonfinite: Mapping[str, Nonfinite]
     #: The program's id, which may be sent in its place as ``{"ref": id}``.
     program: str | None
-    #: Milliseconds by phase: parse, compile, replay, encode.
+    #: Milliseconds by phase: parse, compile, replay, encode, queue, other; and their total.
     timings: Mapping[str, float]
     #: The id to quote when reporting a problem.
     request_id: str | None
