@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import BaseModel, Field
 
 from gradwire_service.settings.derived import derived
-from gradwire_service.settings.memory import StoreBytes, TenantShare
+from gradwire_service.settings.memory import Same, StoreBytes, TenantShare
 from gradwire_service.settings.units import CENTURY_SECONDS, Size
-
-
-def _as_many_as_cores(data: Mapping[str, Any]) -> int:
-    """`GRADWIRE_CORES`."""
-    return int(data["cores"])
-
-
-def _as_long_as_jobs(data: Mapping[str, Any]) -> float:
-    """`GRADWIRE_JOB_SECONDS`."""
-    return float(data["job_seconds"])
 
 
 class JobSettings(BaseModel):
     """Jobs: how many run and are stored, and for how long."""
 
     job_processes: int = Field(
-        default_factory=_as_many_as_cores,
+        default_factory=Same("cores"),
         ge=1,
         le=1024,
         description="Worker processes of optimisations, beside those of other requests and at a "
@@ -53,7 +40,7 @@ class JobSettings(BaseModel):
     )
     job_ttl_seconds: float = derived(
         "job_seconds",
-        default_factory=_as_long_as_jobs,
+        default_factory=Same("job_seconds"),
         gt=0,
         le=CENTURY_SECONDS,
         description="How long a job and its result are stored after their last use.",
