@@ -28,6 +28,7 @@ NAMES = (
     "batching",
     "sharing",
     "faults",
+    "fairness",
     "jobs",
     "versions",
     "gradbench.timings",

@@ -94,7 +94,7 @@ def running(
         port: int = probe.getsockname()[1]
     process = subprocess.Popen(
         [python, *arguments, str(port)],
-        env={**os.environ, **(environment or {})},
+        env={**os.environ, "GRADWIRE_STORE": "memory:", **(environment or {})},
         stdout=log,
         stderr=log,
     )

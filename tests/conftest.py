@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from tests.processes import settle
 # As in the image, for libraries loaded later and for processes that tests start: a library's
 # threads wait for each other in loops, on cores that other tests need.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
+# Services that tests start have nothing in common, unless a test says so.
+os.environ["GRADWIRE_STORE"] = "memory:"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -102,7 +104,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         done = {*Path(file).read_text(encoding="utf-8").splitlines()}
         _keep(config, items, [item for item in items if f"passed {item.nodeid}" not in done])
     if effort.effort == "quick":
-        _keep(config, items, [item for item in items if not _is_thorough(item.iter_markers())])
+        _keep(config, items, [item for item in items if not item.get_closest_marker("thorough")])
 
 
 @pytest.hookimpl(trylast=True)
@@ -111,14 +113,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if effort.effort == "quick":
         name = metafunc.definition.nodeid
         calls = {f"{name}[{call.id}]": call for call in metafunc._calls}
-        short = [case for case, call in calls.items() if not _is_thorough(call.marks)]
-        chosen = effort.quick_cases(short)
+        left_out = {"thorough"} if metafunc.config.getoption("--gpu") else {"thorough", "gpu"}
+        chosen = effort.quick_cases(
+            case
+            for case, call in calls.items()
+            if left_out.isdisjoint(mark.name for mark in call.marks)
+        )
         # Without any, pytest would take the function without parameters.
         metafunc._calls = [calls[case] for case in calls if case in chosen] or metafunc._calls[:1]
-
-
-def _is_thorough(marks: Iterable[pytest.Mark]) -> bool:
-    return any(mark.name == "thorough" for mark in marks)
 
 
 def _is_asked(item: pytest.Item) -> bool:

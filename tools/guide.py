@@ -45,7 +45,7 @@ SECTIONS = {
     "Reference": (
         "reference",
         "language operations protocol optimization errors configuration python command"
-        " gradwire-tf tensorflow adapters coverage stores telemetry",
+        " gradwire-tf tensorflow adapters coverage stores telemetry versions",
     ),
     "Explanation": (
         "explanation",

@@ -4,6 +4,10 @@ A row has the arguments, the value, and the first and second derivative in each 
 one; then, for each of these, its condition: the logarithm to base 2 of how much more than itself
 the arguments' relative changes change it. Numbers that overflow are infinite; those that mpmath
 cannot tell are null. A quarter of an hour; ``special_truths.py NAME …`` for some functions alone.
+
+Of some functions there are also truths between the places of the others, which were drawn:
+``special_truths.py --draw 2000 NAME`` prints as many rows. The file keeps a few, and its points are
+those that are computed again.
 """
 
 from __future__ import annotations
@@ -739,6 +743,11 @@ def rows(case: tuple[str, int]) -> tuple[str, dict[str, Any]]:
     name, f, axes, held = [*FILES[which]()][number]
     places = range(held, len(axes))
     found: list[Any] = []
+    if which == "between":
+        texts = json.loads((DATA / "between.json").read_text(encoding="utf-8"))
+        at = [one[: len(axes)] for one in texts[name]["rows"]]
+        found = [one for point in at if (one := row(f, point, places)) is not None]
+        return name, {"held": held, "rows": found}
     for point in points(name, axes):
         if (one := row(f, point, places)) is not None:
             found.append(one)
@@ -747,7 +756,35 @@ def rows(case: tuple[str, int]) -> tuple[str, dict[str, Any]]:
     return name, {"held": held, "rows": found}
 
 
-FILES = {"special": special, "laws": laws}
+def between(axis: Axis, rng: random.Random) -> float:
+    """A number between two neighbours of an axis, of any order of magnitude between these."""
+    places = sorted({x for x in axis if math.isfinite(x)})
+    i, share = rng.randrange(len(places) - 1), rng.random()
+    low, high = places[i : i + 2]
+    if low * high > 0:
+        log = math.log(abs(low)) * (1 - share) + math.log(abs(high)) * share
+        return math.copysign(math.exp(log), low)
+    return low + (high - low) * share
+
+
+def draw(count: int, chosen: str) -> None:
+    """Print rows of points that are drawn with a fixed seed."""
+    for name, f, axes, held in special():
+        if name.partition("(")[0] == chosen:
+            rng = random.Random(f"between {name}")  # noqa: S311
+            for _ in range(count):
+                point = [between(axis, rng) for axis in axes]
+                if (one := row(f, point, range(held, len(axes)))) is not None:
+                    sys.stdout.write(json.dumps(one) + "\n")
+
+
+def kept() -> Iterator[tuple[str, Truth, Sequence[Axis], int]]:
+    """Functions of which there are points between the places of the axes."""
+    texts = json.loads((DATA / "between.json").read_text(encoding="utf-8"))
+    yield from (case for case in special() if case[0] in texts)
+
+
+FILES = {"special": special, "laws": laws, "between": kept}
 
 
 def main(chosen: Sequence[str]) -> None:
@@ -771,4 +808,7 @@ def main(chosen: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:2] == ["--draw"]:
+        draw(int(sys.argv[2]), sys.argv[3])
+    else:
+        main(sys.argv[1:])

@@ -20,7 +20,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 from gradwire_engine import Engine, Leaf
 from gradwire_engine.answer import Limits
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_service.cluster.cluster import Cluster, Question
 from gradwire_service.cluster.objective import ClusterObjective
 from gradwire_service.settings import Settings
@@ -61,7 +61,7 @@ def objective(cluster: Cluster, prefix: str = "") -> ClusterObjective:
         "w": Leaf(np.zeros(FEATURES)),
     }
     question = Question(Engine().parse(PROGRAM), variables, ["w"])
-    return cluster.objective(question, "", unhurried)
+    return cluster.objective(question, "", no_deadline)
 
 
 def minimum(

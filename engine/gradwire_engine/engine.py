@@ -16,11 +16,11 @@ from gradwire_engine.compile.names import Watching
 from gradwire_engine.frontends.graph import parse_graph
 from gradwire_engine.frontends.programs import Programs
 from gradwire_engine.gc_pause import gc_paused
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_engine.program import Program
 from gradwire_engine.queries import Call, Recording
+from gradwire_engine.queries.batch import ask
 from gradwire_engine.queries.cache import Cache, Context
-from gradwire_engine.queries.examples import ask
 from gradwire_engine.shared_budget import SharedBudget
 
 #: The backends, by name.
@@ -71,7 +71,7 @@ class Engine:
                     self._apart[whose] = engine
         return engine
 
-    def parse(self, source: str | Mapping[str, Any] | Program, poll: Poll = unhurried) -> Program:
+    def parse(self, source: str | Mapping[str, Any] | Program, poll: Poll = no_deadline) -> Program:
         """The program that source text or a graph denotes; texts seen before are remembered.
 
         What is a program already is given back. ``poll`` is called while it is read.

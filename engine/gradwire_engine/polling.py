@@ -26,5 +26,5 @@ def _pieces(items: Sequence[Item], poll: Callable[[], None]) -> Iterator[Sequenc
         yield items[start : start + PIECE]
 
 
-def unhurried() -> None:
+def no_deadline() -> None:
     """A poll that never stops anything: of work that is known to be short."""

@@ -44,7 +44,7 @@ from typing import Any, NamedTuple, TypeAlias
 from unicodedata import is_normalized, normalize
 
 from gradwire_engine.errors import Place
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 
 #: A name, or names unpacked from a sequence, of which one may take the rest: ``*name``.
 Target: TypeAlias = "str | tuple[Target, ...]"
@@ -92,7 +92,7 @@ class Program:
     @cached_property
     def id(self) -> str:
         """Digest of the canonical form, ``sha256:…``."""
-        return self.identified(unhurried)
+        return self.identified(no_deadline)
 
     def identified(self, poll: Callable[[], None]) -> str:
         """The same, computed once; of a long program, with looks at the deadline."""

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Sequence
 from itertools import accumulate, compress
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.polling import PIECE, polled, unhurried
+from gradwire_engine.polling import PIECE, no_deadline, polled
 from gradwire_engine.tape import Instruction, Tape
 
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
@@ -16,7 +16,7 @@ def ancestors(
     instructions: Sequence[Instruction],
     slots: Iterable[int],
     known: Container[int] = (),
-    poll: Poll = unhurried,
+    poll: Poll = no_deadline,
 ) -> set[int]:
     """``slots`` and all that they are computed from, up to what is ``known``: that is left out."""
     found: set[int] = set()
@@ -36,7 +36,7 @@ def renumbered(
     live: Sequence[int],
     inputs: Iterable[int],
     outputs: Iterable[int],
-    poll: Poll = unhurried,
+    poll: Poll = no_deadline,
 ) -> Tape:
     """The tape of those that are ``live``: not 0."""
     if all(live):
@@ -59,7 +59,7 @@ def renumbered(
     return Tape(tuple(made), tuple([moved[s] for s in inputs]), tuple([moved[s] for s in outputs]))
 
 
-def dead_after(tape: Tape, poll: Poll = unhurried) -> list[list[int]]:
+def dead_after(tape: Tape, poll: Poll = no_deadline) -> list[list[int]]:
     """The slots that nothing reads after each instruction, which may be its own; no outputs."""
     dead: list[list[int]] = [[] for _ in polled(tape.instructions, poll)]
     read = bytearray(len(dead))

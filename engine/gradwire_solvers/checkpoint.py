@@ -52,7 +52,7 @@ class Checkpoint(NamedTuple):
             return cls(
                 arrays["x"],
                 iterations,
-                Evaluations(*counts),
+                Evaluations(*counts[:3]),
                 float(arrays["seconds"]),
                 _below("history.", arrays),
                 _below("state.", arrays),

@@ -15,7 +15,7 @@ from gradwire_engine import Composite, Engine
 from gradwire_engine.answer import Answer, Array, Kind, Leaf, Names, Poll, Promotion, Query
 from gradwire_engine.errors import EngineError, InputError, OverBudget, Place
 from gradwire_engine.nesting import leaves, rebuild
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_engine.program import Program
 from scipy.sparse import coo_array, issparse
 
@@ -50,7 +50,7 @@ class LocalProblem:
         of_residuals: bool = False,
         promotion: Promotion = "numpy",
         exact: bool = False,
-        poll: Poll = unhurried,
+        poll: Poll = no_deadline,
     ) -> None:
         self.layout = Layout(variables, sources)
         self.notes = Notes()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from gradwire_engine.answer import Array, Notice, Poll, Unconnected
 from gradwire_engine.errors import DomainError, InputError, InternalError, Place
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 
 from gradwire_solvers.checkpoint import Checkpoint, Evaluations
 from gradwire_solvers.ending import Ending
@@ -52,7 +52,7 @@ def solve(
     clock: Clock,
     resume: Checkpoint | None = None,
     report: Report = lambda progress, checkpoint: None,
-    poll: Poll = unhurried,
+    poll: Poll = no_deadline,
 ) -> Solution:
     """Run what is specified on an objective, from its start or from where ``resume`` was.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ from gradwire_service.settings import Settings
 from gradwire_service.settings.derived import source_of
 from gradwire_service.settings.errors import StartupError
 from gradwire_service.settings.memory import default_processes
+from gradwire_service.settings.own_store import is_named, own_store
 from gradwire_service.settings.reading import read_settings
 from gradwire_service.watchdog import Heartbeat, watched
 from gradwire_service.workers import forking
@@ -40,6 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             given = {name: text for name, text in vars(asked).items() if text is not None}
             del given["command"]
+            if not is_named(given, os.environ):
+                given["store"], _ = own_store(os.environ)
             settings = read_settings(given)
             if "processes" not in settings.model_fields_set:
                 settings = read_settings({**given, "processes": default_processes(vars(settings))})

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gradwire_engine import Program
+from gradwire_engine.free_variables import free_variables
 from gradwire_engine.frontends.printed import printed
-from gradwire_engine.interface import free_variables
 from gradwire_engine.program import RESULT, Output
 
 from gradwire_service.engines import Engines
@@ -112,7 +112,7 @@ class Programs(CachedRepository):
         if id is None or held is None:
             raise unknown_refs([reference])
         names = [name for name, of in self.names.all(owner) if of == id]
-        return StoredProgram(id, names, json.loads(held.head), self._text(owner, held))
+        return StoredProgram(id, names, _description(held.head), self._text(owner, held))
 
     def listed(self, owner: str, after: str, most: int) -> Sequence[StoredProgram]:
         """The first ``most`` programs with ids greater than ``after``, without their sources."""
@@ -120,7 +120,7 @@ class Programs(CachedRepository):
         for name, id in self.names.all(owner):
             names.setdefault(id, []).append(name)
         return [
-            StoredProgram(id, names.get(id, []), json.loads(head))
+            StoredProgram(id, names.get(id, []), _description(head))
             for id, head, *_ in self._store.list_records(self.kind, owner, after, most)
         ]
 
@@ -155,6 +155,13 @@ def _head(program: Program) -> dict[str, Any]:
         "outputs": _named(program.output),
         "nodes": len(program.positions),
     }
+
+
+def _description(head: str) -> dict[str, Any]:
+    """What is shown of a head, whichever version of the service has written it."""
+    defaults: dict[str, Any] = {"variables": [], "outputs": None, "nodes": 0}
+    found = json.loads(head)
+    return {name: found.get(name, default) for name, default in defaults.items()}
 
 
 def _named(output: Output) -> Output:

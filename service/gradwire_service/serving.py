@@ -30,6 +30,7 @@ from gradwire_service.settings import Settings
 from gradwire_service.settings.environment import given
 from gradwire_service.settings.errors import StartupError
 from gradwire_service.settings.fit import excess
+from gradwire_service.settings.own_store import is_named, own_store
 from gradwire_service.settings.reading import needless, unknown_variables
 from gradwire_service.settings.storage import redacted_address
 from gradwire_service.telemetry import Log, logging_to
@@ -96,6 +97,9 @@ def serve(settings: Settings, heartbeat: Heartbeat | None) -> int:
     with logging_to(sys.stderr, settings) as log:
         for unknown in unknown_variables(given(os.environ)):
             logger.warning("unknown setting in the environment: %s", unknown)
+        _, why = own_store(os.environ)
+        if settings.store == "memory:" and why and not is_named({}, os.environ):
+            logger.warning("%s: what is stored is in memory, and lost at a restart", why)
         if names := needless(settings):
             logger.warning(
                 "settings that the next version does not read are given: %s", ", ".join(names)

@@ -13,6 +13,7 @@ from gradwire_service.lru import ByteBoundedLRU
 from gradwire_service.problems import RequestError
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.store import Key, Record, Store, StoredRecord
+from gradwire_service.store.records import known_fields
 from gradwire_service.wire.codec import DOCUMENTS
 from gradwire_service.wire.envelope import TapeEnvelope, read_tape
 
@@ -26,10 +27,10 @@ class Recipe(NamedTuple):
     time.
     """
 
-    media_type: str
-    body: bytes
-    persistent: bool
-    program: str
+    media_type: str = "application/json"
+    body: bytes = b""
+    persistent: bool = False
+    program: str = ""
 
     def record(self) -> Record:
         """The record of the recipe."""
@@ -40,7 +41,9 @@ class Recipe(NamedTuple):
     @classmethod
     def of(cls, held: StoredRecord) -> Recipe:
         """The recipe in a record."""
-        return cls(body=bytes(held.content), **json.loads(held.head))
+        found = known_fields(held.head, ("media_type", "persistent", "program"))
+        del found["others"]
+        return cls(body=bytes(held.content), **found)
 
 
 class Tape(NamedTuple):

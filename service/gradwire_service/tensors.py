@@ -69,8 +69,8 @@ class Tensors(CachedRepository):
         held = self._store.find(Key(self.kind, owner, ref), body=array)
         if held is None:
             raise unknown_refs([ref])
-        found = _array(held) if array else None
-        return Tensor(ref, expires_at=held.expires_at, array=found, **json.loads(held.head))
+        found, head = _array(held) if array else None, json.loads(held.head)
+        return Tensor(ref, head["dtype"], head["shape"], held.expires_at, found)
 
     def remove(self, owner: str, ref: str) -> None:
         """Delete a tensor.

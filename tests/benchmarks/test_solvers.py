@@ -16,6 +16,8 @@ FITS = runs.problems("nist")
 ALL = [*CURVES, *CONSTRAINED, *FITS]
 #: Its minimum satisfies no conditions of Karush, Kuhn and Tucker: methods come near only.
 DEGENERATE = {"HS13": 1e-4}
+#: There what lies outside by a little has much less.
+MOST_OUTSIDE = {"HS13": 1e-14}
 
 
 def named(problem):
@@ -80,31 +82,40 @@ def test_the_least_value_within_the_constraints_is_the_published_one(problem):
     least, size = problem.minima[0], max(1.0, abs(problem.minima[0]))
     of = objective(problem)
     others = [of.other(problem.text_of(each.text), None, "/") for each in problem.limits]
+    limits = [
+        NonlinearConstraint(
+            function(problem, limit.text, np),
+            -np.inf if limit.low is None else limit.low,
+            np.inf if limit.high is None else limit.high,
+            jac=lambda x, other=other: other.value_and_gradient(x)[1],
+        )
+        for limit, other in zip(problem.limits, others, strict=True)
+    ]
     x = start(problem) if problem.near is None else np.array(problem.near)
-    for _ in range(3):  # the first run leaves digits
-        x = minimize(
+    draw, reached = np.random.default_rng(0), [x]
+    for _ in range(8):  # a run leaves digits, and on some processors stops short: from beside there
+        ended = minimize(
             lambda x: numpy_value(problem, x) / size,
             x,
             jac=lambda x: of.value_and_gradient(x)[1] / size,
             method="SLSQP",
             bounds=Bounds(*problem.box),
-            constraints=[
-                NonlinearConstraint(
-                    function(problem, limit.text, np),
-                    -np.inf if limit.low is None else limit.low,
-                    np.inf if limit.high is None else limit.high,
-                    jac=lambda x, other=other: other.value_and_gradient(x)[1],
-                )
-                for limit, other in zip(problem.limits, others, strict=True)
-            ],
+            constraints=limits,
             options={"ftol": 1e-15, "maxiter": 1000},
         ).x
-    outside = [
-        violation(each, float(function(problem, each.text, np)(x))) for each in problem.limits
+        reached.append(ended)
+        x = ended + draw.choice([0, 1e-6, 1e-3, 0.1]) * draw.normal(size=ended.shape)
+    most = MOST_OUTSIDE.get(problem.name, 1e-7)
+    found = [
+        numpy_value(problem, x)
+        for x in reached
+        if all(
+            violation(each, float(function(problem, each.text, np)(x))) < most
+            for each in problem.limits
+        )
     ]
-    assert max(outside, default=0.0) < 1e-7
     tolerance = DEGENERATE.get(problem.name, 1e-6)
-    assert numpy_value(problem, x) == pytest.approx(least, rel=tolerance, abs=1e-9)
+    assert min(found) == pytest.approx(least, rel=tolerance, abs=1e-9)
 
 
 #: ``(x² - 1)² + x / 5``, with the second minimum left out of what is published.

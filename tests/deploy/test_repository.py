@@ -39,8 +39,7 @@ def test_ci_script_is_executable_and_valid(repository: Path):
 
 
 def test_hosted_continuous_integration_runs_the_same_script(repository: Path):
-    (path,) = (repository / ".github/workflows").glob("*.yml")
-    workflow = yaml.safe_load(path.read_text())
+    workflow = yaml.safe_load((repository / ".github/workflows/ci.yml").read_text())
     (job,) = workflow["jobs"].values()
     commands = [step["run"] for step in job["steps"] if "run" in step]
     assert commands == [".ci/run"]
@@ -48,6 +47,40 @@ def test_hosted_continuous_integration_runs_the_same_script(repository: Path):
     assert cached.removeprefix("~/.cache/") in (repository / commands[0]).read_text()
     assert {"push", "pull_request"} <= workflow[True].keys()  # YAML reads `on` as true
     assert workflow["permissions"] == {"contents": "read"}
+
+
+def test_a_release_is_tested_before_it_is_built_and_built_before_it_is_published(
+    repository: Path,
+):
+    workflow = yaml.safe_load((repository / ".github/workflows/release.yml").read_text())
+    assert workflow[True] == {"push": {"tags": ["v*"]}}
+    jobs = workflow["jobs"]
+    assert [job.get("needs") for job in jobs.values()] == [None, "test", "build"]
+    assert jobs["test"]["steps"][-1] == {"run": ".ci/run"}
+    commands = [step["run"].split()[:2] for step in jobs["build"]["steps"] if "run" in step]
+    assert commands[0] == ["make", "release"]
+    assert "release" in (repository / "Makefile").read_text().split(".PHONY:")[1].split("\n")[0]
+    # Only what is published has a token to publish with.
+    assert workflow["permissions"] == {"contents": "read"}
+    assert "permissions" not in jobs["test"]
+
+
+def test_owners_of_code_are_of_folders_that_exist(repository: Path):
+    lines = (repository / ".github/CODEOWNERS").read_text().splitlines()
+    places = [line.split()[0] for line in lines if line and not line.startswith("#")]
+    assert places[0] == "*"
+    for place in places[1:]:
+        assert (repository / place.strip("/")).exists(), place
+
+
+def test_issues_have_forms(repository: Path):
+    forms = [*(repository / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml")]
+    assert len(forms) == 3
+    for form in forms:
+        asked = yaml.safe_load(form.read_text())
+        assert {"name", "description", "body"} <= asked.keys()
+        ids = [field["id"] for field in asked["body"]]
+        assert len(ids) == len(set(ids)) > 0
 
 
 @pytest.mark.thorough

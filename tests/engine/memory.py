@@ -8,7 +8,7 @@ import numpy as np
 from gradwire_engine.answer import Array
 from gradwire_engine.backends.walk import buffers
 from gradwire_engine.backends.walk.executable import WalkExecutable
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 
 
 def taken(executable: WalkExecutable, values: Sequence[Array]) -> int:
@@ -16,7 +16,7 @@ def taken(executable: WalkExecutable, values: Sequence[Array]) -> int:
     tracemalloc.start()
     try:
         with np.errstate(all="ignore"), patch.object(buffers.BUDGET, "most", 0):
-            executable.replay(values, unhurried)
+            executable.replay(values, no_deadline)
         return tracemalloc.get_traced_memory()[1] + sum([v.nbytes for v in values])
     finally:
         tracemalloc.stop()

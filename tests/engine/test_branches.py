@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.errors import EngineError
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 
 #: Programs of x, y and z that decide by values: of two, three or more things.
 PROGRAMS = {
@@ -138,7 +138,7 @@ def asked(engine, text, values, **query):
     variables = {name: Leaf(np.asarray(value)) for name, value in values.items()}
     call = engine.call(engine.parse(text), variables, Query(**{"kind": "gradient", **query}))
     try:
-        answer = call.replay(unhurried)
+        answer = call.replay(no_deadline)
     except EngineError as error:
         return (type(error), str(error), error.at), call
     numbers = [answer.value, *answer.gradients.values(), *answer.updates.values()]
@@ -180,7 +180,7 @@ def _evaluated(engine, text, values, query):
     variables = {name: Leaf(np.asarray(value)) for name, value in values.items()}
     call = engine.call(engine.parse(text), variables, Query(**query))
     try:
-        answer = call.replay(unhurried)
+        answer = call.replay(no_deadline)
     except EngineError as error:
         return (type(error), str(error), error.at), call
     numbers = [answer.value, *answer.updates.values()]

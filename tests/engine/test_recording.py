@@ -10,7 +10,7 @@ from gradwire_engine import Engine, Leaf, Query, errors
 from gradwire_engine.answer import Kind, Limits
 from gradwire_engine.compile.derivatives import ALONG, VECTORS
 from gradwire_engine.ops.constants import Guard, Input
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 
 PROGRAMS = [
     "h = x * w\ny = sum(h**2)",
@@ -221,8 +221,8 @@ def test_tapes_may_be_asked_at_once():
 
 def ask(recording, query):
     call = recording.call(query)
-    call.compile(unhurried)
-    return call.replay(unhurried)
+    call.compile(no_deadline)
+    return call.replay(no_deadline)
 
 
 def test_what_needs_each_pass_by_itself_is_compiled_once_and_holds_no_values():
@@ -260,8 +260,8 @@ def test_a_question_has_a_deadline_of_its_own(kind):
 def test_what_a_question_compiled_does_not_hold_what_was_recorded():
     engine = Engine()
     recording = engine.recording(engine.parse("y = x * x\ny * y"), {"x": Leaf(np.ones(1000))})
-    recording.compile(unhurried)
-    recording.run(unhurried)
+    recording.compile(no_deadline)
+    recording.run(no_deadline)
     ask(recording, Query("gradient", sources="x"))
     recorded = weakref.ref(recording.recorded)
     assert any(entry.paths for entry in engine._context.cache._entries.values())
@@ -276,15 +276,15 @@ def test_what_a_question_compiled_does_not_hold_what_was_recorded():
 def test_what_a_question_compiled_holds_no_values():
     engine = Engine()
     recording = engine.recording(engine.parse("y = x * x\ny * y"), {"x": Leaf(np.ones(1000))})
-    recording.compile(unhurried)
-    recording.run(unhurried)
+    recording.compile(no_deadline)
+    recording.run(no_deadline)
     values = [
         weakref.ref(value) for value in recording.values.values() if isinstance(value, np.ndarray)
     ]
     assert values
     call = recording.call(Query("gradient", sources="x"))
-    call.compile(unhurried)
-    call.replay(unhurried)
+    call.compile(no_deadline)
+    call.replay(no_deadline)
     del recording, call
     gc.collect()
     assert [value() for value in values] == [None] * len(values)

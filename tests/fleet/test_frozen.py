@@ -35,7 +35,11 @@ async def test_requests_of_a_frozen_replica_are_answered_by_others(tmp_path):
 
 
 async def test_a_body_that_asks_for_more_time_is_redirected_once(tmp_path):
-    settings: dict[str, Any] = {"default_timeout_ms": 60_000, "inline_body_bytes": 0}
+    settings: dict[str, Any] = {
+        "default_timeout_ms": 60_000,
+        "inline_microseconds": 0,
+        "inline_body_bytes": 0,
+    }
     async with fleet(tmp_path, 2, cores=1, processes=1, **settings) as made:
         async with made.client() as client:
             for number in range(4):

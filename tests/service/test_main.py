@@ -6,6 +6,7 @@ import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -46,10 +47,10 @@ def start(tmp_path):
     """Starts the command with these options."""
     with ExitStack() as stack:
 
-        def start(*options):
+        def start(*options, **environment):
             port, log = free_port(), tmp_path / "log"
             arguments = ["serve", "--port", str(port), *PATIENT_OPTIONS, *options]
-            process = forked(arguments, os.environ, log)
+            process = forked(arguments, {**os.environ, **environment}, log)
             stack.callback(process.wait)
             stack.callback(process.kill)
             client = stack.enter_context(
@@ -202,3 +203,46 @@ def test_every_setting_is_an_option(capsys):
     shown = capsys.readouterr().out
     for option in "--host", "--max-total-bytes", "--default-timeout-ms", "--watchdog-seconds":
         assert option in shown
+
+
+def says(service, words):
+    return words in service.log.read_text()
+
+
+def registered(service):
+    return service.client.post("/v1/programs", json={"program": "x * x", "name": "square"})
+
+
+def test_without_a_named_store_a_restart_loses_nothing(start, tmp_path):
+    kept = {"GRADWIRE_STORE": "", "XDG_STATE_HOME": str(tmp_path / "state")}
+    options = *ONE, "--log-level", "info"
+    services = [start(*options, **kept) for _ in range(2)]  # which share the file
+    assert registered(services[0]).status_code == 201
+    asked = {"program": {"name": "square"}, "variables": {"x": 3.0}}
+    tape = services[1].client.post("/v1/tapes", json={**asked, "persistent": True}).json()["tape"]
+    large = {**asked, "variables": {"x": [3.0] * 9000}, "keep": ["outputs"]}
+    result = services[1].client.post("/v1/evaluate", json=large).json()["outputs"]
+    for service in services:
+        until(partial(says, service, f"store local:{tmp_path}/state/gradwire/store.sqlite3"))
+        service.send(signal.SIGKILL)
+        service.ended()
+    assert (tmp_path / "state" / "gradwire").stat().st_mode & 0o777 == 0o700
+    again = start(*ONE, **kept)
+    assert again.client.post("/v1/gradient", json=asked).json()["gradients"] == {"x": 6.0}
+    answer = again.client.post(f"/v1/tapes/{tape}/gradient", json={})
+    assert answer.json()["gradients"] == {"x": 6.0}
+    # Results are values that a client can compute again: they were in memory.
+    lost = {"program": "y * 1", "variables": {"y": {"ref": result["ref"]}}}
+    assert again.client.post("/v1/evaluate", json=lost).json()["code"] == "unknown_ref"
+
+
+@pytest.mark.parametrize("home", ["a file", "read-only", "none", "relative"])
+def test_where_no_file_can_be_written_what_is_stored_is_in_memory(start, tmp_path, home):
+    file = tmp_path / "file"
+    file.write_text("")
+    homes = {"a file": str(file), "read-only": "/proc/self", "none": "", "relative": "here"}
+    options = *ONE, "--log-level", "info"
+    service = start(*options, GRADWIRE_STORE="", HOME=homes[home], XDG_STATE_HOME="")
+    assert registered(service).status_code == 201
+    until(partial(says, service, "store memory:"))
+    assert says(service, "what is stored is in memory, and lost at a restart")

@@ -335,7 +335,7 @@ def compare(name, document):
 #: A failing example is shown whole, be it long.
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 names = pytest.mark.parametrize("name", READERS)
-unhurried = settings(suppress_health_check=list(HealthCheck))
+no_deadline = settings(suppress_health_check=list(HealthCheck))
 
 
 @names
@@ -347,7 +347,7 @@ def test_valid_documents_are_accepted(name):
 
 @names
 @given(data=st.data())
-@settings(unhurried, max_examples=share(40))
+@settings(no_deadline, max_examples=share(40))
 def test_documents_generated_from_the_schema_are_accepted(name, data):
     document = data.draw(named(name))
     assert VALIDATORS[name].is_valid(document)
@@ -356,6 +356,6 @@ def test_documents_generated_from_the_schema_are_accepted(name, data):
 
 @names
 @given(data=st.data())
-@settings(unhurried, max_examples=share(100))
+@settings(no_deadline, max_examples=share(100))
 def test_schema_and_decoder_agree_on_changed_documents(name, data):
     compare(name, data.draw(mutated(st.sampled_from(GOOD[name]))))

@@ -41,7 +41,7 @@ async def test_work_is_accepted_for_a_while_and_the_process_stops_when_none_is_l
     server, clock, begin
 ):
     capacity = server._capacity
-    await capacity.enter()
+    await capacity.enter("")
     assert not await server.on_tick(1)
     begin(server)
     assert not await server.on_tick(2)
@@ -53,13 +53,13 @@ async def test_work_is_accepted_for_a_while_and_the_process_stops_when_none_is_l
     assert capacity.refusing
     clock.advance(math.inf)
     assert not await server.on_tick(5)
-    capacity.leave()
+    capacity.leave("")
     assert await server.on_tick(6)
 
 
 @pytest.mark.parametrize("sent", [[signal.SIGINT], [signal.SIGTERM, signal.SIGTERM]])
 async def test_an_interrupt_or_a_second_signal_stops_it_at_once(server, sent):
-    await server._capacity.enter()
+    await server._capacity.enter("")
     for number in sent:
         assert not await server.on_tick(1)
         server.handle_exit(number, None)

@@ -94,8 +94,16 @@ def test_every_setting_is_described():
         ({"GRADWIRE_CACHE_BYTES": "8XB"}, {}, "GRADWIRE_CACHE_BYTES=8XB: Input should be a number"),
         ({"GRADWIRE_PORT": "x"}, {"port": "y"}, "--port=y: Input"),
         ({"GRADWIRE_MAX_TIMEOUT_MS": "5"}, {}, "GRADWIRE_DEFAULT_TIMEOUT_MS must not exceed"),
-        ({"GRADWIRE_STORE": "postgres://x"}, {}, "GRADWIRE_STORE: must be memory:, sqlite:PATH"),
-        ({"GRADWIRE_STORE": "sqlite:"}, {}, "GRADWIRE_STORE: must be memory:, sqlite:PATH"),
+        (
+            {"GRADWIRE_STORE": "postgres://x"},
+            {},
+            "GRADWIRE_STORE: must be memory:, local:PATH, sqlite:PATH",
+        ),
+        (
+            {"GRADWIRE_STORE": "sqlite:"},
+            {},
+            "GRADWIRE_STORE: must be memory:, local:PATH, sqlite:PATH",
+        ),
         ({"GRADWIRE_STORE": "redis://host:port/0"}, {}, "has an invalid port"),
         ({"GRADWIRE_STORE": "redis://host:6379/prod"}, {}, "number of a database"),
     ],

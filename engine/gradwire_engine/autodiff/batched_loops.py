@@ -17,7 +17,7 @@ from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Guard, Pack
 from gradwire_engine.ops.loops import COUNT, BlockArgument, Loop, Path
-from gradwire_engine.ops.pointwise.comparison import Less, LogicalAnd, LogicalNot
+from gradwire_engine.ops.pointwise.comparison import Less, LogicalNot
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.regions import Region, item, loop, region
 from gradwire_engine.ops.splicing import spliced
@@ -135,7 +135,7 @@ class _Batched:
         active, passes, *carries = opened.carries
         live = active
         if self.count is not None and self.count.ndim:
-            live = LogicalAnd()(live, Less()(b.cast(opened.number, COUNT.dtype), self.count))
+            live = live & Less()(b.cast(opened.number, COUNT.dtype), self.count)
         left, chosen = live, [*carries]
         written: list[Var] = []
         taken = b.full(-1, self._of_all(COUNT))
@@ -146,19 +146,19 @@ class _Batched:
             mask = live
             for (var, _), (_, expected) in zip(decided, path.decisions, strict=True):
                 holds = reshaped(var, (self.size,) if var.type.size == self.size else ())
-                mask = LogicalAnd()(mask, holds if expected else LogicalNot()(holds))
+                mask = mask & (holds if expected else LogicalNot()(holds))
             results = [self._marked(each, True) for each in given]
             made, wrote = results[: op.carries], results[op.carries :]
             chosen = [self._where(mask, *pair) for pair in zip(made, chosen, strict=True)]
             written = written or [b.full(0, x.type) for x in wrote]
             if path.counted:
                 written = [self._where(mask, *pair) for pair in zip(wrote, written, strict=True)]
-            left = LogicalAnd()(left, LogicalNot()(mask))
+            left = left & LogicalNot()(mask)
             if path.counted:
                 taken = Where()(mask, b.scalar(index, COUNT.dtype), taken)
                 passes = passes + b.cast(mask, COUNT.dtype)
             if path.ends:
-                active = LogicalAnd()(active, LogicalNot()(mask))
+                active = active & LogicalNot()(mask)
         if not all(path.known for path in op.paths):
             Guard(False)(self._any(left))
         return opened.trace([active, passes, *chosen, *written, taken])

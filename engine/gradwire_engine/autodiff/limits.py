@@ -26,7 +26,6 @@ from gradwire_engine.ops.pointwise.comparison import (
     LessEqual,
     LogicalAnd,
     LogicalNot,
-    LogicalOr,
     NotEqual,
 )
 from gradwire_engine.ops.pointwise.selection import Where
@@ -113,7 +112,7 @@ class Limits:
         some = None
         for zero in zeros.values():
             flag = _any(zero)
-            some = flag if some is None else LogicalOr()(some, flag)
+            some = flag if some is None else some | flag
         if some is None or not (b.regions or b.holds(some)):
             return
         roots = [b.vars[s] for s in sorted(reached) if self._active[s] and self._is_length(s)]
@@ -136,14 +135,14 @@ class Limits:
                 slope, (h_dot, z_dot, x_dot) = first[3 * i], second[3 * i : 3 * i + 3]
                 scale = _largest(slope) + _largest(z_bar) + _largest(h_dot)
                 error = _size(z_bar) + _size(h_dot - slope * z_dot)
-                smooth = LogicalAnd()(zeros[z.slot], LessEqual()(error, scale * _tolerance(z)))
+                smooth = zeros[z.slot] & LessEqual()(error, scale * _tolerance(z))
                 op = code[slot].op
                 if isinstance(op, ByFormula) and op.rule == "flat":
                     flat = LessEqual()(_size(slope), scale * _tolerance(z))
-                    smooth = LogicalAnd()(smooth, flat)
+                    smooth = smooth & flat
                 rough = NotEqual()(smooth, zeros[z.slot])
                 moves = NotEqual()(x_dot, x_dot.constant(0))  # or it is 0 all along
-                if b.holds(_any(LogicalAnd()(rough, moves))):
+                if b.holds(_any(rough & moves)):
                     b.warn("singular", _KINK, code[slot].origin)
                 found[slot] = limit(Where()(smooth, slope, z.constant(0)), z)
 

@@ -11,7 +11,7 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Item
 from gradwire_engine.ops.loops import Loop
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Instruction, Tape
 from gradwire_engine.traversal import dead_after
 
@@ -38,7 +38,7 @@ class Plan(NamedTuple):
     peak_bytes: int
 
 
-def plan(tape: Tape, poll: Poll = unhurried) -> Plan:
+def plan(tape: Tape, poll: Poll = no_deadline) -> Plan:
     """The plan of a tape."""
     instructions = tape.instructions
     kinds = {*map(type, map(itemgetter(0), polled(instructions, poll)))}

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup
 from gradwire_engine.ops.constants import Item
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Instruction, Tape
 
 
-def regrouped(tape: Tape, groups: Sequence[FusedGroup], poll: Poll = unhurried) -> Tape:
+def regrouped(tape: Tape, groups: Sequence[FusedGroup], poll: Poll = no_deadline) -> Tape:
     """``tape`` with each group before what reads it and after what it reads."""
     return _Writer(tape, groups, poll).written()
 

@@ -14,7 +14,7 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Guard, Item
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_engine.tape import Instruction, Tape
 from gradwire_engine.traversal import dead_after
 
@@ -103,7 +103,7 @@ def _first_of_passes(
     def begin(tape: Tape, inputs: Sequence[Any]) -> _Pass:
         return _Pass(tape, inputs, evaluate)
 
-    for _, made, *_ in passes(op, operands, unhurried, begin):
+    for _, made, *_ in passes(op, operands, no_deadline, begin):
         if made.first is not None:
             return made.first
     return None

@@ -17,7 +17,7 @@ from gradwire_engine.explain.listing import Line, Lister, Listing, lines
 from gradwire_engine.explain.nodes import Nodes, nodes_of
 from gradwire_engine.explain.times import Clock, Times, measured
 from gradwire_engine.optimize.liveness import readers
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_engine.program import Program
 from gradwire_engine.queries import Call
 from gradwire_engine.tape import Instruction, Tape
@@ -176,7 +176,7 @@ def explain(
     limits: Limits | None = None,
     backend: Backend | None = None,
     clock: Clock | None = None,
-    poll: Poll = unhurried,
+    poll: Poll = no_deadline,
 ) -> Explanation:
     """Explain what answers ``query``: of the paths that examples take, the one recorded last.
 

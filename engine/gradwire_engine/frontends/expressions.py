@@ -10,7 +10,6 @@ from typing import Any
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.errors import Place, ProgramSyntaxError
-from gradwire_engine.operators import OPERATORS
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.polling import polled
 from gradwire_engine.program import (
@@ -21,6 +20,7 @@ from gradwire_engine.program import (
     flat_names,
     has_too_many_digits,
 )
+from gradwire_engine.python_operators import OPERATORS
 
 #: Roots of dotted names that choose a dialect, unless the text assigns them.
 PREFIXES = frozenset(

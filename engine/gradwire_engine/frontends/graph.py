@@ -7,7 +7,7 @@ from typing import Any
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.errors import InvalidProgram, Place
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.program import (
     MOST_DIGITS,
     RESULT,
@@ -26,7 +26,7 @@ MAX_DEPTH = 100
 _PATH_CHARACTERS = frozenset(".[]")
 
 
-def parse_graph(document: Mapping[str, Any], poll: Poll = unhurried) -> Program:
+def parse_graph(document: Mapping[str, Any], poll: Poll = no_deadline) -> Program:
     """Read a graph, or raise ``InvalidProgram`` with a pointer to what is wrong."""
     if document.get("format", FORMAT) != FORMAT:
         raise _invalid("/program/format", f'the format must be "{FORMAT}"')

@@ -16,12 +16,12 @@ from gradwire_engine.frontends.expressions import (
     none_at,
 )
 from gradwire_engine.frontends.statements import Statements, check_names, statements
-from gradwire_engine.operators import OPERATORS
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.program import RESULT, Block, Output, Position, Program, Target
+from gradwire_engine.python_operators import OPERATORS
 
 
-def parse_text(text: str, poll: Poll = unhurried) -> Program:
+def parse_text(text: str, poll: Poll = no_deadline) -> Program:
     """Read source text, or raise ``ProgramSyntaxError`` with line and column."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -40,7 +40,7 @@ def read_body(definition: ast.FunctionDef, around: Iterable[str] = ()) -> Block:
 
     ``around`` are the names that are bound around it.
     """
-    reader = _Reader("", unhurried)
+    reader = _Reader("", no_deadline)
     reader.assigned.update(around)
     return reader.body_of(definition)
 

@@ -12,12 +12,12 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.constants import Constant, Input, Item
 from gradwire_engine.ops.loops import Loop
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Tape
 
 
 def fusion_levels(
-    tape: Tape, views: Views, inside: Collection[int], poll: Poll = unhurried
+    tape: Tape, views: Views, inside: Collection[int], poll: Poll = no_deadline
 ) -> list[int]:
     """The level of each slot, of which those ``inside`` are for kernels.
 

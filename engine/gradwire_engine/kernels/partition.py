@@ -21,7 +21,7 @@ from gradwire_engine.ops.linalg.solving import OfSquare
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
 from gradwire_engine.ops.sequences.running import RunningPlace
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Instruction, Tape, Type
 
 #: Work for an element from which on an instruction by itself is worth a kernel.
@@ -40,7 +40,7 @@ class Part(NamedTuple):
 def parts(
     tape: Tape,
     views: Views,
-    poll: Poll = unhurried,
+    poll: Poll = no_deadline,
     takes: Callable[[Op, Type, Sequence[Type]], bool] = is_kernel,
     *,
     on_device: bool = False,

@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 
 from gradwire_engine.kernels.definitions import FUNCTIONS, PLAIN, TAKEN
 from gradwire_engine.kernels.form import COMPLEX, DTYPES, FLOATS, HALVES, INTEGERS, REAL
-from gradwire_engine.operators import OPERATORS
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Copy
 from gradwire_engine.ops.conversion import AsType, Rounded
+from gradwire_engine.python_operators import OPERATORS
 from gradwire_engine.tape import ArrayType
 
 #: Numbers of values that an expression's operands have, and what applies functions to them.

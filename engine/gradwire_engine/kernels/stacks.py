@@ -10,7 +10,7 @@ from gradwire_engine.ops.conversion import Rounded
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Add
 from gradwire_engine.ops.stacks import AddStacks, Rows
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import ArrayType, Instruction, StackType
 
 
@@ -30,7 +30,7 @@ def passes_of(made: Sequence[Instruction], slot: int) -> int | None:
     return None
 
 
-def settled(instructions: Sequence[Instruction], poll: Poll = unhurried) -> list[Instruction]:
+def settled(instructions: Sequence[Instruction], poll: Poll = no_deadline) -> list[Instruction]:
     """The same with the types of arrays where stacks have a number of items that is known."""
     made = [*instructions]
     for slot, (op, args, kind, origin) in enumerate(polled(instructions, poll)):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gradwire_engine.answer import Poll
 from gradwire_engine.kernels.maps import is_view
 from gradwire_engine.ops.arrays.shape import Reshape
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import ArrayType, Instruction, Shape
 
 #: Most views that are looked through one after the other: each takes four calls in depth.
@@ -21,7 +21,7 @@ class Views:
     elements are in ``order`` has them in the order of its base, with another shape.
     """
 
-    def __init__(self, instructions: Sequence[Instruction], poll: Poll = unhurried) -> None:
+    def __init__(self, instructions: Sequence[Instruction], poll: Poll = no_deadline) -> None:
         self.bases = [*range(len(instructions))]
         self.ordered = bytearray(len(instructions))
         #: The number of views on the way to the base, the slot itself counted.

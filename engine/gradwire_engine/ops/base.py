@@ -198,6 +198,9 @@ def register(name: str, *aliases: str, public: bool = True) -> Callable[[T], T]:
         if not cls.parameters:
             cls._only = SINGLETONS[name] = object.__new__(cls)
             vars(cls._only)["_identity"] = ()
+            # They are the keys of most tables: without a call of Python's for each look.
+            cls.__eq__ = object.__eq__  # type: ignore[method-assign]
+            cls.__hash__ = object.__hash__  # type: ignore[method-assign]
         cls.by_operand = not _inherited_from_op(cls, "cotangent")
         needed = ["infer", "batch", "flops"]
         by_rule = _inherited_from_op(cls, "slope") and not cls.by_operand

@@ -63,7 +63,7 @@ class CustomVjpTape(Op):
     ) -> list[Var]:
         """The cotangents that the rule gives."""
         b, (number, *_) = bars[0].builder, self.rule.inputs
-        inputs = [number.constant(0), *bars, *results, *read]
+        inputs = [b.scalar(0, number.dtype), *bars, *results, *read]
         return spliced(b, self.rule.tape, inputs, range(len(self.given)))
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:

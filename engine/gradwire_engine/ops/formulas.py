@@ -17,9 +17,7 @@ from gradwire_engine.ops.elementwise import conj
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Sqrt, Square
 from gradwire_engine.ops.pointwise.comparison import (
     Less,
-    LogicalAnd,
     LogicalNot,
-    LogicalOr,
     NotEqual,
 )
 from gradwire_engine.ops.pointwise.exponential import Exp, Log, XLogY
@@ -190,7 +188,7 @@ def _of_digamma(z_bar: Var, z: Var, x: Var) -> Cotangents:
 
 def _of_trigamma(z_bar: Var, z: Var, x: Var) -> Cotangents:
     positive = x.exceeds(0)
-    pole = LogicalNot()(LogicalOr()(positive, NotEqual()(x, Floor()(x))))
+    pole = LogicalNot()(positive | NotEqual()(x, Floor()(x)))
     nan = x.constant(math.nan)
     return (z_bar * select(pole, nan, _polygamma(2, x)),)
 
@@ -240,7 +238,7 @@ def _of_relu(z_bar: Var, z: Var, x: Var) -> Cotangents:
 
 
 def _of_relu6(z_bar: Var, z: Var, x: Var) -> Cotangents:
-    inside = LogicalAnd()(x.exceeds(0), Less()(x, x.constant(6)))
+    inside = x.exceeds(0) & Less()(x, x.constant(6))
     return (connected(select(inside, z_bar, _zero(z_bar)), x),)
 
 

@@ -81,6 +81,12 @@ class Var:
     def __neg__(self) -> Var:
         return self.builder.emit(SINGLETONS["negative"], self)
 
+    def __and__(self, other: Var) -> Var:
+        return self._with("logical_and", other)
+
+    def __or__(self, other: Var) -> Var:
+        return self._with("logical_or", other)
+
     def constant(self, number: Scalar) -> Var:
         """A number of the same dtype."""
         return self.builder.scalar(number, self.type.dtype)

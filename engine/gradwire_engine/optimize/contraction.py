@@ -18,9 +18,9 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Square, Subtract
 from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.optimize.contraction_order import Order, paired
 from gradwire_engine.optimize.expressions import Expression, Rule, Settled, ValueTable
 from gradwire_engine.optimize.factors import is_normal, scaled
-from gradwire_engine.optimize.pairs import Order, paired
 from gradwire_engine.optimize.products import Product, is_product
 from gradwire_engine.tape import DType
 

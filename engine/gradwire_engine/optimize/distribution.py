@@ -18,10 +18,10 @@ from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.ops.stacks import Rows, Stacked
+from gradwire_engine.optimize.affine_recurrences import factored
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.liveness import readers
 from gradwire_engine.optimize.loop_vectorize import VectorizedLoop
-from gradwire_engine.optimize.preaccumulation import factored
 from gradwire_engine.optimize.recurrences import Recurrences
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import ArrayType, Instruction, Tape

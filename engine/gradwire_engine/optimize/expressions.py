@@ -17,7 +17,7 @@ from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.partial_evaluation import stands
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Type
 
 #: Most bytes and steps of a computation of constants that is looked at.
@@ -52,7 +52,7 @@ class ValueTable:
         moved: Sequence[int],
         costs: Costs,
         fold: Callable[..., Any],
-        poll: Poll = unhurried,
+        poll: Poll = no_deadline,
         residents: Set[int] = frozenset(),
     ) -> None:
         self.costs, self._fold = costs, fold
@@ -163,10 +163,11 @@ class ValueTable:
 
     def reads(self, slot: int) -> int:
         """The number of readers of a slot's value, as far as that is known by now."""
-        for old in polled(range(self._counted, self.at), self._poll):
-            new = self._moved[old]
-            self._reads[new] = self._reads.get(new, 0) + self._counts[old]
-        self._counted = self.at
+        if self._counted < self.at:
+            for old in polled(range(self._counted, self.at), self._poll):
+                new = self._moved[old]
+                self._reads[new] = self._reads.get(new, 0) + self._counts[old]
+            self._counted = self.at
         return self._reads.get(slot, 0)
 
 

@@ -25,7 +25,7 @@ from gradwire_engine.ops.custom_vjp import CustomVjpTape
 from gradwire_engine.ops.halves import HALVES, SINGLE
 from gradwire_engine.ops.loops import Body, Loop
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import ArrayType, DType, Instruction, StackType, Tape, TupleType, Type
 
 
@@ -157,7 +157,7 @@ def _single_op(op: Op, kinds: Sequence[Type], *, rounds: bool = True) -> Op | No
     """The operation on float32; None if there is none."""
     if isinstance(op, Loop | CustomVjpTape):
         own = op.body if isinstance(op, Loop) else op.rule
-        body = Body(_Widening(own.tape, ends=False, rounds=rounds).tape(unhurried))
+        body = Body(_Widening(own.tape, ends=False, rounds=rounds).tape(no_deadline))
         return replace(op, body=body) if isinstance(op, Loop) else replace(op, rule=body)
     half = next(
         (kind.dtype for kind in kinds if isinstance(kind, ArrayType) and _has_half(kind)), None

@@ -9,7 +9,7 @@ from operator import itemgetter
 from gradwire_engine.answer import Poll
 from gradwire_engine.ops.constants import Copy, Guard, Input, Item
 from gradwire_engine.ops.loops import Body, Loop
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Instruction, Tape
 from gradwire_engine.traversal import ancestors, renumbered
 
@@ -17,7 +17,7 @@ _ALWAYS_LIVE = frozenset((Guard, Input))
 
 
 def readers(
-    instructions: Sequence[Instruction], outputs: Iterable[int], poll: Poll = unhurried
+    instructions: Sequence[Instruction], outputs: Iterable[int], poll: Poll = no_deadline
 ) -> list[int]:
     """The number of readers of each slot, counting those that are needed; 0 is dead code.
 

@@ -15,7 +15,7 @@ from gradwire_engine.ops.constants import Constant, Guard, Identity, Input
 from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.pointwise.complex import Part
 from gradwire_engine.optimize.costs import Costs
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import ArrayType, Instruction, Tape
 from gradwire_engine.traversal import ancestors, renumbered
 
@@ -44,7 +44,7 @@ def stands(instruction: Instruction, standing: bytearray, residents: Set[int]) -
 
 
 def stages(
-    tape: Tape, residents: Set[int], most_bytes: int, costs: Costs, poll: Poll = unhurried
+    tape: Tape, residents: Set[int], most_bytes: int, costs: Costs, poll: Poll = no_deadline
 ) -> Stages | None:
     """Split an optimised tape, if that spares replays anything; up to ``most_bytes`` are kept.
 

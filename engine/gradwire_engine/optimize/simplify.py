@@ -23,9 +23,9 @@ from gradwire_engine.optimize.distribution import distribute
 from gradwire_engine.optimize.expressions import NOTED, Expression, Rule, Settled, ValueTable
 from gradwire_engine.optimize.half_precision import in_single
 from gradwire_engine.optimize.liveness import readers, shrunk
-from gradwire_engine.optimize.placements import placed
+from gradwire_engine.optimize.scatter_sums import placed
 from gradwire_engine.optimize.target import Target
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import ArrayType, Instruction, Tape, TapeListener, Type
 from gradwire_engine.traversal import renumbered
 
@@ -38,7 +38,7 @@ _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 def optimize(
     tape: Tape,
     target: Target,
-    poll: Poll = unhurried,
+    poll: Poll = no_deadline,
     on_tape: TapeListener | None = None,
     *,
     exact: bool = False,

@@ -127,7 +127,7 @@ def _scaled(slot: int, values: ValueTable) -> tuple[int, int] | None:
         return None
     x, y = args
     one, other = values.shape(x), values.shape(y)
-    if one == other or math.prod(one) == math.prod(other):
+    if math.prod(one) == math.prod(other):
         return None
     return (x, y) if math.prod(one) > math.prod(other) else (y, x)
 

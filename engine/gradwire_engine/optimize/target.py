@@ -7,15 +7,15 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from gradwire_engine.ops.base import Op
 from gradwire_engine.optimize import (
-    choices,
+    cholesky_rules,
     contraction,
     factors,
     identities,
     index_maps,
     layout,
     norms,
+    select_rules,
     structure,
-    triangles,
 )
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.expressions import Rule
@@ -54,7 +54,10 @@ def rules(exact: Iterable[type[Op]], *further: Mapping[type[Op], Rule]) -> Rules
 
     ``exact`` are the operations whose identities change no bits on this backend.
     """
-    modules = index_maps, structure, choices, norms, factors, triangles, layout, contraction
+    modules = (
+        *(index_maps, structure, select_rules, norms, factors),
+        *(cholesky_rules, layout, contraction),
+    )
     every = [*[module.RULES for module in modules], *further]
     unchanged = {op: identities.RULES[op] for op in exact}
     return Rules(

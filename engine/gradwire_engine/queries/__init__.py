@@ -2,7 +2,7 @@
 
 from gradwire_engine.queries.cache import Entry
 from gradwire_engine.queries.call import Call
-from gradwire_engine.queries.joint import JointCall, padded
+from gradwire_engine.queries.coalesced import JointCall, padded
 from gradwire_engine.queries.recording import Recording
 
 __all__ = ["Call", "Entry", "JointCall", "Recording", "padded"]

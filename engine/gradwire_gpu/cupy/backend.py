@@ -12,7 +12,7 @@ from gradwire_engine.backends.reference.backend import COSTS, EXACT_IDENTITIES
 from gradwire_engine.backends.walk.backend import NUMPY_BACKEND, NumpyBackend
 from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.optimize.target import rules
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_engine.tape import Tape
 
 from gradwire_gpu.cupy.costs import measured
@@ -79,14 +79,14 @@ class CupyBackend(NumpyBackend):
         device = self.device
 
         def to(x: Any) -> Any:
-            with device.working(unhurried):
+            with device.working(no_deadline):
                 copy = device.copied(x)
-                device.wait(unhurried)
+                device.wait(no_deadline)
                 return copy
 
         def back(x: Any) -> Any:
-            with device.working(unhurried):
-                return device.copy_from(x, unhurried)
+            with device.working(no_deadline):
+                return device.copy_from(x, no_deadline)
 
         room_bytes = device.memory_bytes - WORKSPACE_BYTES
         return measured(self, NUMPY_BACKEND, (to, back), room_bytes, clock)

@@ -12,7 +12,7 @@ from gradwire_engine.backends.base import Backend
 from gradwire_engine.ops.constants import Input
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply
 from gradwire_engine.ops.pointwise.exponential import Exp
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_engine.tape import ArrayType, Instruction, Tape
 
 #: Elements of what is measured: as few as there are, and so many that the rest counts for nothing.
@@ -46,7 +46,7 @@ def measured(
     launch = seconds(_replay(gpu, _FEW))
     formula = _replay(gpu, many)
     computing = max(seconds(formula) - launch - x.nbytes / inward - x.nbytes / outward, 1e-6)
-    flops = gpu.compile(_formula(many), unhurried).flops / computing
+    flops = gpu.compile(_formula(many), no_deadline).flops / computing
     for n in sizes:
         if seconds(_replay(gpu, n)) < seconds(_replay(host, n)):
             return launch, inward, outward, flops, n
@@ -67,8 +67,8 @@ def _measured(clock: Callable[[], float], function: Callable[[], Any]) -> float:
 def _replay(backend: Backend, n: int) -> Callable[[], Any]:
     """The replay of a formula of so many elements."""
     tape = _formula(n)
-    executable, x = backend.compile(tape, unhurried), np.linspace(0, 1, n)
-    return lambda: executable.replay([x], unhurried)
+    executable, x = backend.compile(tape, no_deadline), np.linspace(0, 1, n)
+    return lambda: executable.replay([x], no_deadline)
 
 
 def _formula(n: int) -> Tape:

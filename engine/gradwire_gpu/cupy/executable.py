@@ -32,7 +32,7 @@ from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.promotion import BFLOAT16
 from gradwire_engine.ops.requirements import Required
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import ArrayType, DType, Instruction, Tape, Type
 from gradwire_engine.traversal import dead_after
 
@@ -197,7 +197,7 @@ class CupyExecutable(Executable):
             if recording is not None:
                 if recording.replay(segment, values):
                     continue
-                launch = partial(self._launch, segment, poll=unhurried)
+                launch = partial(self._launch, segment, poll=no_deadline)
                 if segment.captured and recording.capture(segment, values, launch):
                     continue
                 self._segments[number] = segment._replace(captured=False)

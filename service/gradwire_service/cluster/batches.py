@@ -8,7 +8,7 @@ from uuid import uuid4
 from gradwire_engine import Program
 from gradwire_engine.answer import Answer, Limits, Poll, Query
 from gradwire_engine.queries import Call
-from gradwire_engine.queries.examples import BatchCall
+from gradwire_engine.queries.batch import BatchCall
 from gradwire_engine.queries.stacking import merged
 
 from gradwire_service import __version__

@@ -55,6 +55,14 @@ class Cluster:
         self._connection = Connection(settings.dask) if settings.dask else None
         self._root, self._limits, self._isolated = settings.data_root, limits, isolated
 
+    def connect(self, poll: Poll) -> None:
+        """Connect to the cluster, if there is one.
+
+        Raises: ``RequestError`` (cluster_unavailable).
+        """
+        if self._connection is not None:
+            self._connection.client(poll)
+
     def objective(self, question: Question, owner: str, poll: Poll) -> ClusterObjective:
         """The objective of a question with chunked variables.
 

@@ -12,7 +12,7 @@ from gradwire_engine import Engine, Leaf, native
 from gradwire_engine.answer import Answer, Kind, Limits, Names, Poll, Promotion, Query, Shard
 from gradwire_engine.errors import InputError, Place
 from gradwire_engine.nesting import leaves
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_engine.program import Program
 from gradwire_solvers.layout import Layout, Placement
 from gradwire_solvers.local import triangle_of
@@ -299,7 +299,7 @@ def poll_of_task() -> Poll:
     """A poll that stops a task once the scheduler has cancelled it."""
     worker = _worker()
     if worker is None:
-        return unhurried
+        return no_deadline
     key, tasks = worker.get_current_task(), worker.state.tasks
 
     def poll() -> None:

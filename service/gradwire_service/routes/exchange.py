@@ -113,7 +113,8 @@ class Exchange:
         headers = {name: given[name] for name in TASK_HEADERS if name in given}
         request = self.request
         return Task(
-            self._task, self._arguments, headers, request.owner, request.deadline, self.body
+            *(self._task, self._arguments, headers, request.owner, request.deadline, self.body),
+            tenant=self.tenant,
         )
 
     def take_over(self, outcome: Outcome) -> None:

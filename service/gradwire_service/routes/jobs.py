@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from time import monotonic
 
@@ -12,67 +12,91 @@ from starlette.responses import Response, StreamingResponse
 
 from gradwire_service import openapi
 from gradwire_service.dependencies import Dependencies
-from gradwire_service.jobs import Unknown
 from gradwire_service.problems import RequestError
-from gradwire_service.routes.exchange import Exchange, Reply, owner_of
+from gradwire_service.routes.exchange import Exchange, Reply, owner_of, tenant_of
 from gradwire_service.routes.offload import Offloader
-from gradwire_service.runs import Runs
+from gradwire_service.runs import Runs, pause
 from gradwire_service.scheduling import Capacity
-from gradwire_service.store import Key, Unavailable
+from gradwire_service.settings import Settings
+from gradwire_service.store import Key
 from gradwire_service.work.jobs import document_of
 
 #: Default number of jobs on a page.
 _PAGE = "100"
-#: Time between looks for new events, and between comments that keep a connection open.
-_LOOK_SECONDS, _COMMENT_SECONDS = 0.2, 15.0
+#: Time between comments that keep a connection open, and between looks whether the replica stops.
+_COMMENT_SECONDS, _DRAIN_SECONDS = 15.0, 1.0
+#: The part of all connections on which a tenant may wait for events.
+_PART = 8
 #: nginx would hold events back.
 _HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
 class Events:
-    """The events of jobs, read from the store: any replica sends them."""
+    """The events of jobs: any replica sends them, on a part of its connections to one tenant."""
 
     def __init__(
-        self, runs: Runs, capacity: Capacity, clock: Callable[[], float] = monotonic
+        self,
+        runs: Runs,
+        capacity: Capacity,
+        settings: Settings,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._runs = runs
         self._capacity = capacity
+        self._most = max(settings.max_connections // _PART, 1)
         self._clock = clock
+        self._open = Counter[str]()
 
-    async def of(self, key: Key, last: int) -> AsyncIterator[bytes]:
+    def check(self, tenant: str) -> None:
+        """Raises: ``RequestError`` (rate_limited) if a tenant has as many streams as it may."""
+        if self._open[tenant] >= self._most:
+            raise RequestError(
+                "rate_limited",
+                f"{self._most} streams of events are open, the most of one client",
+                hint="close those that nobody reads; GET /v1/jobs has the states of all jobs",
+                retry_after_seconds=1,
+            )
+
+    async def of(self, key: Key, last: int, tenant: str) -> AsyncIterator[bytes]:
+        """The same as ``_of``, counted."""
+        self._open[tenant] += 1
+        try:
+            async for event in self._of(key, last):
+                yield event
+        finally:
+            self._open[tenant] -= 1
+            if not self._open[tenant]:
+                del self._open[tenant]
+
+    async def _of(self, key: Key, last: int) -> AsyncIterator[bytes]:
         """The events after number ``last``, as they come, until the job has ended.
 
         They stop when the replica does: a client goes on with another.
         """
         sent_at = self._clock()
         yield b"retry: 1000\n\n"
-        while not self._capacity.draining:
-            try:
-                stored = await self._runs.find(key)
-                events = await self._runs.blocking(self._runs.jobs.events, key)
-            except Unknown:
-                return
-            except Unavailable:
-                await asyncio.sleep(_LOOK_SECONDS)
-                continue
-            for number, text in events:
-                if number > last:
+        async with self._runs.following(key) as feed:
+            while not self._capacity.draining:
+                changed = feed.changed
+                for number, text in [event for event in feed.events if event[0] > last]:
                     last, sent_at = number, self._clock()
                     yield _event(number, "progress", text)
-            if stored.job.ended:
-                yield _event(last + 1, "done", orjson.dumps(document_of(stored)).decode())
-                return
-            if self._clock() - sent_at > _COMMENT_SECONDS:
-                sent_at = self._clock()
-                yield b":\n\n"
-            await asyncio.sleep(_LOOK_SECONDS)
+                if feed.has_ended:
+                    if feed.stored is not None:  # else it was deleted
+                        done = orjson.dumps(document_of(feed.stored)).decode()
+                        yield _event(last + 1, "done", done)
+                    return
+                if self._clock() - sent_at > _COMMENT_SECONDS:
+                    sent_at = self._clock()
+                    yield b":\n\n"
+                await pause(changed, _DRAIN_SECONDS)
 
 
 def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIRouter:
     """The routes of jobs."""
     routes = APIRouter(prefix="/v1/jobs", tags=["jobs"])
     capacity = dependencies.capacity
-    events_of = Events(runs, capacity, dependencies.clock).of
+    streams = Events(runs, capacity, dependencies.settings, dependencies.clock)
 
     @routes.get("", **openapi.JOB_OPERATIONS["all"])
     async def all(request: Request) -> Response:
@@ -83,7 +107,7 @@ def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIR
     @routes.get("/{job}", **openapi.JOB_OPERATIONS["show"])
     async def show(request: Request, job: str) -> Response:
         reply = await offloader.answer(request, "jobs.show", job)
-        await runs.blocking(runs.jobs.take, Key("jobs", owner_of(request.scope), job))
+        await runs.take(Key("jobs", owner_of(request.scope), job))
         return reply
 
     @routes.get("/{job}/events", **openapi.JOB_OPERATIONS["events"])
@@ -91,8 +115,10 @@ def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIR
         key = Key("jobs", owner_of(request.scope), job)
         last = _last_event(request.headers.get("last-event-id"))
         await runs.find(key)  # an unknown job is a problem, not an empty stream
+        tenant = tenant_of(request.scope)
+        streams.check(tenant)
         return StreamingResponse(
-            events_of(key, last), media_type="text/event-stream", headers=_HEADERS
+            streams.of(key, last, tenant), media_type="text/event-stream", headers=_HEADERS
         )
 
     @routes.delete("/{job}", **openapi.JOB_OPERATIONS["remove"])

@@ -16,7 +16,7 @@ from gradwire_service.jobs import StoredJob
 from gradwire_service.problems import Problem, RemoteError, RequestError
 from gradwire_service.routes.exchange import Exchange, Reply
 from gradwire_service.routes.offload import Offloader
-from gradwire_service.runs import Cancelled, Run, Runs
+from gradwire_service.runs import Cancelled, Run, Runs, pause
 from gradwire_service.wire.body import Disconnected
 from gradwire_service.wire.digests import SMALL_BYTES, digest_of
 from gradwire_service.wire.envelope import timeout_of_header
@@ -28,8 +28,6 @@ from gradwire_service.work.messages import Task, TaskDone, TaskFailed
 
 #: The headers of a request that its answer depends on, now or later.
 _HEADERS = b"content-type", b"content-encoding", b"accept"
-#: Time between looks at a job that another replica runs.
-_LOOK_SECONDS = 0.1
 
 
 class Solving:
@@ -172,8 +170,10 @@ class Solving:
         Raises: the problem that it has failed with.
         """
         until = self._clock() + seconds
-        while not stored.job.ended and self._clock() < until:
-            await asyncio.sleep(_LOOK_SECONDS)
+        async with self._runs.following(stored.key) as feed:
+            while not (ended := feed.has_ended) and (left := until - self._clock()) > 0:
+                await pause(feed.changed, left)
+        if ended:
             stored = await self._runs.find(stored.key)
         if (problem := stored.job.problem) is not None:
             raise RemoteError(Problem.read(problem), None)
@@ -181,7 +181,7 @@ class Solving:
             return _response(exchange, stored)
         exchange.ask_instead("jobs.answer", stored.key.id)
         reply = Reply(exchange, await self._offloader.offload(exchange))
-        await self._runs.blocking(self._runs.jobs.take, stored.key)
+        await self._runs.take(stored.key)
         return reply
 
 

@@ -45,7 +45,7 @@ class Places:
     What the GPU computes faster moves there from its checkpoint, once it has run for a while and if
     the GPU is free for it. What the GPU has no memory for, or loses, goes on on the CPU. What has
     to wait for other long runs begins anew then, not from a checkpoint: no result shows whether its
-    run has waited. What gives way after its turn goes on from its checkpoint.
+    run has waited. What gives way after its turn goes on from its checkpoint, unless it is exact.
     """
 
     def __init__(self, cpu: Pool, gpu: GpuPool | None, placement: Placement) -> None:
@@ -53,7 +53,7 @@ class Places:
 
     def check(self, task: Task) -> None:
         """Raises: ``RequestError`` (overloaded, draining) if no further task can be queued."""
-        self._cpu.queue.check(task.deadline, len(task.body), task.owner)
+        self._cpu.queue.check(task.deadline, len(task.body), task.tenant or task.owner)
 
     async def run(
         self,
@@ -65,9 +65,11 @@ class Places:
         latest = task.checkpoint
         #: The last iteration that was reported, and that up to which a run is silent.
         furthest = silent = -1
+        exact = False
 
         def progressed(message: ProgressMessage) -> None:
-            nonlocal latest, furthest
+            nonlocal latest, furthest, exact
+            exact = message.exact
             iteration = orjson.loads(message.progress)["iteration"]
             if iteration <= silent or iteration < furthest:  # as it was, or of a run that gave way
                 return
@@ -82,7 +84,7 @@ class Places:
                 asked,
                 task.deadline,
                 len(task.body),
-                owner=task.owner,
+                owner=task.tenant or task.owner,
                 long=turns is not None,
                 turns=turns or 0,
                 watch=watch,
@@ -97,7 +99,7 @@ class Places:
                     return await ask(pool, turns)
                 except GaveWay as gave_way:
                     task = task._replace(deadline=task.deadline.renewed())
-                    if not gave_way.turns:
+                    if exact or not gave_way.turns:
                         latest, silent = began_from, furthest
                     turns = gave_way.turns
 

@@ -8,17 +8,21 @@ import logging
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from contextlib import AbstractAsyncContextManager
 from time import monotonic, time
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from gradwire_service.jobs import Job, Jobs, Lease, StoredJob, Unknown, new_id
-from gradwire_service.problems import RequestError, problem_of
+from gradwire_service.jobs import Cancelled, Claim, Interrupted, Job, StoredJob, Transitions, new_id
+from gradwire_service.jobs.transitions import LEASES
+from gradwire_service.problems import RequestError
+from gradwire_service.runs.feeds import Feed, Feeds, pause
 from gradwire_service.runs.places import Places
-from gradwire_service.runs.run import LEASE_SECONDS, Cancelled, Interrupted, Means, Run
+from gradwire_service.runs.reporter import document_of
+from gradwire_service.runs.run import Means, Run
 from gradwire_service.scheduling import Capacity, Deadline
 from gradwire_service.settings import Settings
-from gradwire_service.store import Key, Store, Unavailable
+from gradwire_service.store import Key, SharedStore, Unavailable
+from gradwire_service.store.records import Notice
 from gradwire_service.telemetry import Metrics
 from gradwire_service.work.messages import Task
 
@@ -27,20 +31,11 @@ logger = logging.getLogger("gradwire")
 T = TypeVar("T")
 
 #: Time between looks for jobs whose replica is gone.
-_SWEEP_SECONDS = 2.0
-#: A job that ends its process so often in a row, without any progress, is not tried again.
-_MOST_ATTEMPTS = 3
+_SWEEP_SECONDS = 5.0
+#: The part of a job's time to live after which what it needs is used again.
+_USED_PART = 0.1
 #: Statuses of problems that a request is to be repeated after.
 _PASSING = (404, 503)
-
-
-class Resumed(NamedTuple):
-    """A job that was interrupted: its task from its checkpoint, and the last event's number."""
-
-    job: Job
-    task: Task
-    lease: Lease
-    last_event: int
 
 
 class Runs:
@@ -53,31 +48,35 @@ class Runs:
         self,
         places: Places,
         capacity: Capacity,
-        store: Store,
+        store: SharedStore,
         threads: ThreadPoolExecutor,
         metrics: Metrics,
         settings: Settings,
         clock: Callable[[], float] = monotonic,
         now: Callable[[], float] = time,
     ) -> None:
-        self.jobs = Jobs(store, now)
+        self._replica = secrets.token_hex(8)
+        self.transitions = Transitions(store, self._replica, document_of, now)
         self._capacity = capacity
         self._store = store
         self._threads = threads
         self._most_waiting = settings.job_processes
+        self._feeds = Feeds(store, self.blocking, self._heard)
         self._means = Means(
             places,
-            self.jobs,
+            self.transitions,
+            self._feeds,
             self.blocking,
-            secrets.token_hex(8),
             settings.job_seconds,
+            _USED_PART * settings.job_ttl_seconds,
             metrics.ended_job,
             clock,
             now,
         )
         self._now = now
         self._runs: dict[Key, Run] = {}
-        self._sweeping: asyncio.Task[None] | None = None
+        self._handed_over = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
 
     @property
     def running(self) -> int:
@@ -93,12 +92,12 @@ class Runs:
 
     def open(self) -> None:
         """Look for jobs that were interrupted, now and again and again."""
-        self._sweeping = asyncio.create_task(self._sweep())
+        self._tasks = [asyncio.create_task(each) for each in (self._sweep(), self._feeds.listen())]
 
     async def close(self) -> None:
         """Stop all runs; another replica, or the next start, goes on with the jobs."""
-        if self._sweeping is not None:
-            self._sweeping.cancel()
+        for task in self._tasks:
+            task.cancel()
         runs = [*self._runs.values()]
         for run in runs:
             run.stop(Interrupted())
@@ -134,7 +133,7 @@ class Runs:
             _check_same(found.job, job)
             if not (again and _may_pass(found.job)):
                 return found
-            await self.blocking(self.jobs.remove, key)
+            await self.blocking(self.transitions.remove, found)
             if not await run.keep():
                 return await self.find(key)
         self._start(run)
@@ -146,103 +145,85 @@ class Runs:
 
         Raises: ``Unknown``, ``Unavailable``.
         """
-        return await self.blocking(self.jobs.find, key)
+        return await self.blocking(self.transitions.jobs.find, key)
 
     async def cancel(self, key: Key) -> None:
         """Cancel a job, at once if its run is here; delete one that has ended.
 
         Raises: ``Unknown``, ``Unavailable``.
         """
-        stored = await self.find(key)
-        if stored.job.ended:
-            await self.blocking(self.jobs.remove, key)
-            return
-        now = self._now()
-        ends = partial(self.jobs.end, key, state="cancelled", finished_at=now, taken_at=now)
-        await self.blocking(ends)
+        await self.blocking(self.transitions.cancel, key)
         if (run := self._runs.get(key)) is not None:
             run.stop(Cancelled())
+
+    def following(self, key: Key) -> AbstractAsyncContextManager[Feed]:
+        """The feed of a job, for as long as somebody waits for it.
+
+        Raises: ``Unavailable``.
+        """
+        return self._feeds.following(key)
+
+    async def take(self, key: Key) -> None:
+        """Note that the end of a job is sent to its owner."""
+        await self.blocking(self.transitions.take, key)
+
+    def _heard(self, notice: Notice | None) -> None:
+        """Look at what others have changed, as a notice says."""
+        if notice is None or notice.key == LEASES:
+            self._handed_over.set()
+        for run in [*self._runs.values()]:
+            if notice is None or (notice.key == run.key and notice.origin != self._replica):
+                run.look()
 
     def _start(self, run: Run) -> None:
         self._runs[run.key] = run
         run.start().add_done_callback(lambda _: self._runs.pop(run.key, None))
 
     async def _sweep(self) -> None:
+        await self._feeds.watch(LEASES)
         while True:
+            self._handed_over.clear()
             try:
                 await self._take_over()
             except Unavailable:
                 pass
             except Exception as error:  # else no job would be taken over any more
                 logger.exception("looking for interrupted jobs failed", exc_info=error)
-            await asyncio.sleep(_SWEEP_SECONDS)
+            await pause(self._handed_over, _SWEEP_SECONDS)
 
     async def _take_over(self) -> None:
         """Go on with the jobs whose leases have passed, as far as there is room."""
-        for lease in await self.blocking(lambda: list(self.jobs.leases())):
+        for lease in await self.blocking(lambda: list(self.transitions.leases())):
             if self._capacity.draining or len(self._runs) >= 2 * self._most_waiting:
                 return
             key = Key("jobs", lease.owner, lease.id)
             if lease.until > self._now() or key in self._runs:
                 continue
-            found = await self.blocking(self._claim, key, lease)
-            if found is not None:
+            try:
+                claim = await self.blocking(self.transitions.claim, lease)
+            except Unavailable:
+                return
+            except Exception as error:  # one job that cannot be read is not in the way of others
+                logger.exception("a job cannot be taken over", exc_info=error)
+                continue
+            if claim is not None:
                 logger.info("going on with a job", extra={"job": key.id})
-                self._start(Run(self._means, key, *found))
+                await self._feeds.watch(key)
+                self._start(Run(self._means, key, claim.held.stored.job, self._task(claim), claim))
 
-    def _claim(self, key: Key, seen: Lease) -> Resumed | None:
-        """Take over a job; None if there is nothing left to do, or another replica was faster."""
-        iteration, attempts = _progress_of(self.jobs, key), 1
-        if iteration is not None and iteration <= seen.iteration:
-            attempts = seen.attempts + (seen.until > 0)  # one that was handed over does not count
-        lease = seen._replace(
-            replica=self._means.replica,
-            until=self._now() + LEASE_SECONDS,
-            iteration=max(iteration or 0, seen.iteration),
-            attempts=attempts,
-        )
-        if not self.jobs.change_lease(seen, lease):
-            return None
-        try:
-            job = self.jobs.find(key).job
-        except Unknown:
-            self.jobs.remove_lease(lease)
-            return None
-        request = self.jobs.find_part(key, "request")
-        if job.ended or request is None:
-            self.jobs.remove_lease(lease)
-            return None
-        if attempts > _MOST_ATTEMPTS:
-            self._give_up(key, lease)
-            return None
-        resumed = job._replace(resumed=job.resumed + 1)
-        if not self.jobs.change(key, job, resumed):  # cancelled just now
-            self.jobs.remove_lease(lease)
-            return None
-        checkpoint, events = self.jobs.find_part(key, "checkpoint"), self.jobs.events(key)
-        headers = {name.encode(): text.encode("latin-1") for name, text in _headers(request.head)}
-        task = Task(
-            job.kind,
+    def _task(self, claim: Claim) -> Task:
+        """The task of a job that was taken over."""
+        stored, request = claim.held.stored, claim.request
+        headers = json.loads(request.head).items()
+        return Task(
+            stored.job.kind,
             (),
-            headers,
-            key.owner,
+            {name.encode(): text.encode("latin-1") for name, text in headers},
+            stored.key.owner,
             Deadline(1000 * self._means.seconds, self._means.clock),
             bytes(request.content),
-            b"" if checkpoint is None else bytes(checkpoint.content),
+            claim.checkpoint,
         )
-        return Resumed(resumed, task, lease, events[-1][0] if events else 0)
-
-    def _give_up(self, key: Key, lease: Lease) -> None:
-        error = RequestError(
-            "worker_crashed",
-            f"{_MOST_ATTEMPTS} processes ended while they ran this job, without any progress",
-            hint="use smaller arrays if memory is short; else report it with the program",
-        )
-        problem = json.loads(problem_of(error).body(key.id))
-        problem["instance"] = f"urn:gradwire:job:{key.id}"
-        self.jobs.end(key, state="failed", finished_at=self._now(), problem=problem)
-        self.jobs.remove_parts(key, ("request", "checkpoint"))
-        self.jobs.remove_lease(lease)
 
 
 def _check_same(known: Job, job: Job) -> None:
@@ -258,16 +239,3 @@ def _check_same(known: Job, job: Job) -> None:
 def _may_pass(job: Job) -> bool:
     """True if a job could not begin for want of a reference, or of a service."""
     return job.failed_early and (job.problem or {}).get("status") in _PASSING
-
-
-def _headers(head: str) -> Any:
-    return json.loads(head).items()
-
-
-def _progress_of(jobs: Jobs, key: Key) -> int | None:
-    """The iteration that a job has reached, None if it has not begun to."""
-    try:
-        progress = jobs.find(key).job.progress
-    except Unknown:
-        return None
-    return None if progress is None else int(progress["iteration"])

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pydantic import BaseModel, Field
 
 from gradwire_service.settings.derived import derived
 from gradwire_service.settings.memory import Same, StoreBytes, TenantShare
 from gradwire_service.settings.units import CENTURY_SECONDS, Size
+
+_DAY_SECONDS = 86_400.0
+
+
+def _a_day(data: Mapping[str, Any]) -> float:
+    """`86400`, or `GRADWIRE_JOB_SECONDS` if that is more."""
+    return max(_DAY_SECONDS, float(data["job_seconds"]))
 
 
 class JobSettings(BaseModel):
@@ -33,14 +43,14 @@ class JobSettings(BaseModel):
         "request says so by `wait_ms`, and the most that requests may say.",
     )
     job_seconds: float = Field(
-        default=86_400,
+        default=_DAY_SECONDS,
         gt=0,
         le=CENTURY_SECONDS,
         description="The longest time from the creation of a job to its end.",
     )
     job_ttl_seconds: float = derived(
         "job_seconds",
-        default_factory=Same("job_seconds"),
+        default_factory=_a_day,
         gt=0,
         le=CENTURY_SECONDS,
         description="How long a job and its result are stored after their last use.",

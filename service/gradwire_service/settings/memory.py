@@ -140,9 +140,16 @@ def default_store_bytes(data: Mapping[str, Any]) -> int:
     return min(most, 7 * int(data["memory_bytes"]) // 32) if is_in_memory(data) else most
 
 
+def results_bytes(data: Mapping[str, Any]) -> int:
+    """The most bytes of results by reference that are in memory beside a file."""
+    return int(data["memory_bytes"]) // 16
+
+
 def stored_bytes(data: Mapping[str, Any]) -> int:
-    """The most memory that records of a store in memory may take."""
-    return int(data["store_bytes"]) if is_in_memory(data) else 0
+    """The most memory that records may take."""
+    if is_in_memory(data):
+        return int(data["store_bytes"])
+    return results_bytes(data) if str(data["store"]).startswith("local:") else 0
 
 
 class StoreBytes:
@@ -159,6 +166,10 @@ class StoreBytes:
         return int(data["store_bytes"]) * self._units[elsewhere] // _ALL_UNITS[elsewhere]
 
 
+#: So few are not divided where the number of tenants is not known.
+_FEW = 100
+
+
 class TenantShare:
     """The default of a tenant's quota: its part of ``total``, one in ``least`` at most."""
 
@@ -166,8 +177,9 @@ class TenantShare:
         self._total, self._least = total, least
         self.__doc__ = f"`GRADWIRE_{total.upper()}` / `GRADWIRE_TENANTS`"
         if least > 1:
-            self.__doc__ += f", at most 1/{least}"
+            self.__doc__ += f", at most 1/{least} of more than {_FEW}"
 
     def __call__(self, data: Mapping[str, Any]) -> int:
         """The quota, by the settings that were read before."""
-        return int(data[self._total]) // max(self._least, int(data["tenants"]))
+        total, few = int(data[self._total]), _FEW if self._least > 1 else 1
+        return max(total // max(self._least, int(data["tenants"])), min(total, few))

@@ -18,13 +18,15 @@ from gradwire_service.settings.memory import (
 )
 from gradwire_service.settings.units import CENTURY_SECONDS, Size
 
-_FORMS = re.compile(r"memory:|sqlite:.+|rediss?://.+|unix://.+")
+_FORMS = re.compile(r"memory:|local:.+|sqlite:.+|rediss?://.+|unix://.+")
 
 
 def _address(store: str) -> str:
     """Check an address; it may hold a password, so errors do not quote it."""
     if not _FORMS.fullmatch(store):
-        raise ValueError("must be memory:, sqlite:PATH, redis://…, rediss://… or unix://PATH")
+        raise ValueError(
+            "must be memory:, local:PATH, sqlite:PATH, redis://…, rediss://… or unix://PATH"
+        )
     if not store.startswith("redis"):
         return store
     try:
@@ -54,15 +56,18 @@ class StorageSettings(BaseModel):
     store: Annotated[str, AfterValidator(_address)] = Field(
         default="memory:",
         repr=False,
-        description="Where tapes, programs and tensors are stored: memory:; sqlite:PATH, a file "
-        "that survives restarts and that processes on one machine may share; or a Redis that "
-        "replicas share, redis://[user:password@]host:port/db, rediss:// for TLS, unix://PATH.",
+        description="Where tapes, programs, tensors and jobs are stored: memory:; sqlite:PATH, a "
+        "file that survives restarts and that processes on one machine may share; local:PATH, the "
+        "same with results by reference in memory; or a Redis that replicas share, "
+        "redis://[user:password@]host:port/db, rediss:// for TLS, unix://PATH. By default "
+        "`gradwire-server` has local: with a file below `$XDG_STATE_HOME` (`~/.local/state`), or "
+        "memory: where it cannot write that.",
     )
 
     @property
     def shares_store(self) -> bool:
         """True if replicas on other machines may have the same store."""
-        return not self.store.startswith(("memory:", "sqlite:"))
+        return not self.store.startswith(("memory:", "local:", "sqlite:"))
 
     store_bytes: Size = Field(
         default_factory=default_store_bytes,

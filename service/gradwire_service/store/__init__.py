@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 
 from gradwire_service.settings import Settings
+from gradwire_service.settings.memory import results_bytes
+from gradwire_service.store.local import LocalStore
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.records import (
     CONSUMED_SECONDS,
@@ -14,6 +16,7 @@ from gradwire_service.store.records import (
     NotOpened,
     Policy,
     Record,
+    SharedStore,
     Store,
     StoredRecord,
     Unavailable,
@@ -27,6 +30,7 @@ __all__ = [
     "Kind",
     "NotOpened",
     "Record",
+    "SharedStore",
     "Store",
     "StoredRecord",
     "Unavailable",
@@ -44,8 +48,10 @@ STORED_JOBS = 2
 _PARTS_PER_JOB = 4
 
 
-def open_store(settings: Settings, now: Callable[[], float] | None = None) -> Store:
-    """Open the store at ``settings.store``: ``memory:``, ``sqlite:PATH``, or the URL of a Redis.
+def open_store(settings: Settings, now: Callable[[], float] | None = None) -> SharedStore:
+    """Open the store at ``settings.store``.
+
+    That is ``memory:``, ``local:PATH``, ``sqlite:PATH``, or the URL of a Redis.
 
     ``now`` tells the time in seconds since 1970, by default as this machine or the Redis does.
     Raises: ``NotOpened`` for a file; a Redis may be started later.
@@ -54,8 +60,11 @@ def open_store(settings: Settings, now: Callable[[], float] | None = None) -> St
     by_kind = policies(settings)
     if scheme == "memory":
         return MemoryStore(by_kind, now or time.time)
-    if scheme == "sqlite":
-        return SqliteStore(path, by_kind, now or time.time)
+    if scheme in ("local", "sqlite"):
+        file = SqliteStore(path, by_kind, now or time.time)
+        if scheme == "sqlite":
+            return file
+        return LocalStore(file, MemoryStore(by_kind, now or time.time))
     from gradwire_service.store.redis import RedisStore  # its client is loaded only if needed
 
     return RedisStore(
@@ -92,9 +101,14 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
         ttl_seconds=s.tensor_ttl_seconds,
         evicts=True,
     )
+    held = tensors.total.nbytes
+    if s.store.startswith("local:"):
+        held = min(held, results_bytes(vars(s)))
     results = Policy(  # nobody else has these values, so they are not evicted
-        per_owner=tensors.per_owner._replace(records=_PER_TENSOR * tensors.per_owner.records),
-        total=tensors.total._replace(records=_PER_TENSOR * tensors.total.records),
+        per_owner=Amount(
+            _PER_TENSOR * tensors.per_owner.records, min(tensors.per_owner.nbytes, held)
+        ),
+        total=Amount(_PER_TENSOR * tensors.total.records, held),
         ttl_seconds=s.tensor_ttl_seconds,
     )
     jobs = Policy(

@@ -56,10 +56,12 @@ class MemoryStore(TransactionalStore):
         with self._exclusive(key.kind) as now:
             records = self._records[key.kind]
             if key in records:
-                (head, content), expires_at = records[key][0], self._expiry(key.kind, now)
-                records[key] = records[key][0], expires_at
-                records.move_to_end(key)
-                self._owned[key.kind, key.owner].move_to_end(key)
+                (head, content), expires_at = records[key]
+                if self.policies[key.kind].moves_on(expires_at, now):
+                    expires_at = self._expiry(key.kind, now)
+                    records[key] = records[key][0], expires_at
+                    records.move_to_end(key)
+                    self._owned[key.kind, key.owner].move_to_end(key)
                 if body and isinstance(content, SharedMemory):
                     self._read.add(content)
                 return StoredRecord(head, content if body else None, expires_at)
@@ -122,6 +124,21 @@ class MemoryStore(TransactionalStore):
                 while records and next(iter(records.values()))[1] <= now:
                     self._drop(next(iter(records)))
             yield now
+
+    _reading = _exclusive
+
+    def _held(self, key: Key) -> tuple[Record, float] | None:
+        return self._records[key.kind].get(key)
+
+    def _replace(self, key: Key, record: Record | None, expires_at: float) -> None:
+        held = self._held(key)
+        if held is None or record is None or held[1] != expires_at:
+            super()._replace(key, record, expires_at)
+            return
+        self._records[key.kind][key] = record, expires_at  # in its place, by expiry
+        more = Amount(0, record.nbytes - held[0].nbytes)
+        for whose in key.owner, None:
+            self._usage[key.kind, whose] = self._usage[key.kind, whose].plus(more)
 
     def _head(self, key: Key) -> str | None:
         found = self._records[key.kind].get(key)

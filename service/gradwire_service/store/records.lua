@@ -38,8 +38,8 @@ end
 local function count(kind, owner, records, nbytes)
   local usage = key(kind, 'usage')
   for _, whose in ipairs({owner, ''}) do
-    redis.call('HINCRBY', usage, 'b' .. whose, nbytes)
-    if redis.call('HINCRBY', usage, 'r' .. whose, records) <= 0 then
+    if nbytes ~= 0 then redis.call('HINCRBY', usage, 'b' .. whose, nbytes) end
+    if records ~= 0 and redis.call('HINCRBY', usage, 'r' .. whose, records) <= 0 then
       redis.call('HDEL', usage, 'r' .. whose, 'b' .. whose)
     end
   end
@@ -162,16 +162,11 @@ end
 
 local calls = {}
 
--- The key 'upload' has the body, and becomes the record's. It is stored in 'place' of 'any' other, of
--- 'none', or of one with the head 'old'. Then come the records and bytes to drop, and the four limits.
-function calls.put(kind, owner, id, head, nbytes, upload, ttl, place, old, records, bytes, ...)
+-- The key 'upload' has the body, and becomes the record's. Then come the records and bytes to drop,
+-- and the four limits.
+function calls.put(kind, owner, id, head, nbytes, upload, ttl, records, bytes, ...)
   tidy(kind)
   if redis.call('EXISTS', upload) == 0 then return 'lost' end
-  local there = lookup(kind, owner, id)
-  if place == 'none' and there or place == 'head' and there ~= old then
-    redis.call('UNLINK', upload)
-    return 'changed'
-  end
   nbytes, records, bytes = tonumber(nbytes), tonumber(records), tonumber(bytes)
   local over = make_room(kind, owner, id, nbytes, records, bytes, {...})
   if over then return over end
@@ -180,25 +175,129 @@ function calls.put(kind, owner, id, head, nbytes, upload, ttl, place, old, recor
   return exact(now + ttl)
 end
 
--- Moves the expiry on; if Redis cannot be written to, it stays.
-function calls.find(kind, owner, id, ttl)
+-- The records of a commit as they would be: each change has a kind, owner and id; whether the head
+-- expected is 'any', that of 'none', or the 'head' that follows; what is done: only 'check', 'drop',
+-- 'keep' or 'append' to the body, 'put' one, or that of the 'upload' that is named; head, body, ttl.
+local CHANGE = 9
+
+-- Of each kind with its four limits, what changes add; nil if a record is not as expected.
+local function added(given, first, limits)
+  local more = {}
+  for i = first, #given, CHANGE do
+    local kind, owner, id, expected, seen, how, head, body = unpack(given, i, i + 7)
+    local there, records, nbytes = lookup(kind, owner, id), size(kind, owner, id)
+    if expected == 'none' and there or expected == 'head' and there ~= seen then return nil, 'changed' end
+    if how == 'upload' and redis.call('EXISTS', body) == 0 then return nil, 'lost' end
+    local sum = more[kind] or {owner, 0, 0}
+    more[kind] = sum
+    if how == 'check' then
+      records, nbytes = 0, 0
+    elseif how ~= 'drop' then
+      local length = how == 'upload' and redis.call('STRLEN', body) or #body
+      if there and how ~= 'put' and how ~= 'upload' then
+        length = length + redis.call('STRLEN', key(kind, 'body', owner, id))
+      end
+      sum[2], sum[3] = sum[2] + 1, sum[3] + #head + length
+    end
+    sum[2], sum[3] = sum[2] - records, sum[3] - nbytes
+  end
+  return more
+end
+
+-- What is used where a kind would be over its limits: kind, own and total usage, what is added.
+local function over(more, limits)
+  for kind, sum in pairs(more) do
+    local owner, records, nbytes = unpack(sum)
+    local used = redis.call('HMGET', key(kind, 'usage'), 'r' .. owner, 'b' .. owner, 'r', 'b')
+    for i = 1, 4 do
+      used[i] = tonumber(used[i] or 0)
+      local grows = records > 0 or nbytes > 0
+      if grows and used[i] + (i % 2 == 1 and records or nbytes) > tonumber(limits[kind][i]) then
+        for j = i + 1, 4 do used[j] = tonumber(used[j] or 0) end
+        return {kind, {used[1], used[2]}, {used[3], used[4]}, {records, nbytes}}
+      end
+    end
+  end
+end
+
+local function write(kind, owner, id, how, head, body, ttl)
+  local record, at = key(kind, 'record', owner, id), key(kind, 'body', owner, id)
+  local there, before, expires = lookup(kind, owner, id)
+  local counted, nbytes = size(kind, owner, id)
+  if not there then  -- what has expired is as good as none
+    if how == 'append' or how == 'keep' then how = 'put' end
+    drop(kind, owner, id)
+    counted = 0
+  end
+  if how == 'append' then
+    redis.call('APPEND', at, body)
+  elseif how == 'put' then
+    redis.call('SET', at, body, 'KEEPTTL')
+  elseif how == 'upload' then
+    redis.call('RENAME', body, at)
+  end
+  local length = #head + redis.call('STRLEN', at)
+  redis.call('HSET', record, 'head', head, 'nbytes', length)
+  if counted > 0 then count(kind, owner, 0, length - nbytes) end
+  ttl = tonumber(ttl)
+  if counted == 0 or how == 'upload' or expires - now <= 0.9 * ttl then
+    index(kind, owner, id, length, now + ttl)
+  end
+end
+
+-- Makes all changes, or none: after the limits of so many kinds come the changes. Publishes the
+-- message, and returns how many have received it; without the right to, none has.
+function calls.commit(channel, message, kinds, ...)
+  local given, limits, at = {...}, {}, 1
+  for _ = 1, tonumber(kinds) do
+    tidy(given[at])
+    limits[given[at]] = {unpack(given, at + 1, at + 4)}
+    at = at + 5
+  end
+  local more, why = added(given, at, limits)
+  local refused = more and over(more, limits)
+  if not more or refused then
+    for i = at, #given, CHANGE do
+      if given[i + 5] == 'upload' then redis.call('UNLINK', given[i + 7]) end
+    end
+    return refused or why
+  end
+  for i = at, #given, CHANGE do
+    local kind, owner, id, _, _, how, head, body, ttl = unpack(given, i, i + 8)
+    if how == 'drop' then
+      drop(kind, owner, id)
+    elseif how ~= 'check' then
+      write(kind, owner, id, how, head, body, ttl)
+    end
+  end
+  local received = channel ~= '' and redis.pcall('PUBLISH', channel, message)
+  return type(received) == 'number' and received or 0
+end
+
+-- Moves the expiry on where it is less than 'least' away; if Redis cannot be written to, it stays.
+function calls.find(kind, owner, id, ttl, least)
   local used, head, nbytes, expires = 0, lookup(kind, owner, id)
   if not head then
     used, head, nbytes, expires = 1, lookup('used', owner, kind .. ' ' .. id)
-  elseif pcall(index, kind, owner, id, nbytes, now + ttl) then
+  elseif expires - now <= tonumber(least) and pcall(index, kind, owner, id, nbytes, now + ttl) then
     expires = now + ttl
   end
   return head and {head, exact(expires), used}
 end
 
--- The head, expiry and nbytes of each id.
-function calls.heads(kind, owner, ...)
-  local heads = {}
-  for i, id in ipairs({...}) do
+-- The head, expiry and nbytes of each record, and its body from 'start' on unless that is empty.
+function calls.peek(start, ...)
+  local given, found = {...}, {}
+  for i = 1, #given, 3 do
+    local kind, owner, id = unpack(given, i, i + 2)
     local head, nbytes, expires = lookup(kind, owner, id)
-    heads[i] = head and {head, exact(expires), nbytes} or false
+    local tail = ''
+    if head and start ~= '' then
+      tail = redis.call('GETRANGE', key(kind, 'body', owner, id), start, -1)
+    end
+    found[#found + 1] = head and {head, exact(expires), nbytes, tail} or false
   end
-  return heads
+  return found
 end
 
 -- Keeps the 'whole' record, headed by who used it, or a 'mark' that it was used, or 'nothing'.

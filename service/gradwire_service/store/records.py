@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import EllipsisType
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from gradwire_service.problems import RequestError
 from gradwire_service.settings.errors import StartupError
@@ -17,6 +19,8 @@ from gradwire_service.wire.shared import Body, SharedMemory, unpacked
 Kind: TypeAlias = Literal[
     "tapes", "programs", "names", "tensors", "results", "jobs", "job_parts", "job_leases", "used"
 ]
+#: The part of its time to live that a record has left while its use need not be written.
+_LEAST_LEFT = 0.9
 #: Time that a store remembers that a record was consumed.
 CONSUMED_SECONDS = 60.0
 
@@ -73,6 +77,50 @@ class Record(NamedTuple):
     @property
     def nbytes(self) -> int:
         return len(self.head.encode()) + len(self.body)
+
+
+def known_fields(head: str, names: Collection[str]) -> dict[str, Any]:
+    """The fields with these names in a head, which is JSON, and under ``others`` all the rest.
+
+    A later version of the service may have written more, and an earlier one less.
+    """
+    found: dict[str, Any] = json.loads(head)
+    known = {name: found.pop(name) for name in names if name in found}
+    return {**known, "others": found}
+
+
+class Change(NamedTuple):
+    """What becomes of one record: it gets a ``head``, or is deleted where that is None.
+
+    It must have the head that was ``seen``, or not exist if that is None; ``...`` is any. ``body``
+    replaces its body or, if it ``appends``, is added at its end; None leaves the body as it is.
+    """
+
+    key: Key
+    head: str | None
+    body: Content | None = None
+    seen: str | EllipsisType | None = ...
+    appends: bool = False
+
+    @property
+    def only_checks(self) -> bool:
+        """True if the record stays as it was seen."""
+        return self.body is None and self.head == self.seen
+
+
+class Peeked(NamedTuple):
+    """What is read of a record without using it: ``tail`` is the end of its body, if asked for."""
+
+    head: str
+    expires_at: float
+    tail: bytes
+
+
+class Notice(NamedTuple):
+    """Tells those who watch the record of ``key`` that ``origin`` has changed it."""
+
+    key: Key
+    origin: str = ""
 
 
 class Upload(NamedTuple):
@@ -164,6 +212,19 @@ class Policy(NamedTuple):
     ttl_seconds: float = math.inf
     evicts: bool = False
 
+    @property
+    def least_seconds(self) -> float:
+        """The time to expiry below which a use moves the expiry on, which is a write.
+
+        Where nothing is evicted, so that the order of uses decides nothing, once in a tenth of the
+        time to live is enough.
+        """
+        return self.ttl_seconds if self.evicts else _LEAST_LEFT * self.ttl_seconds
+
+    def moves_on(self, expires_at: float, now: float) -> bool:
+        """Whether a use moves this expiry on."""
+        return expires_at != math.inf and expires_at - now <= self.least_seconds
+
     def evicted(self, kind: Kind, new: Amount, usage: Usage) -> Amount:
         """The amount of the owner's oldest records that has to be dropped for ``new``.
 
@@ -203,16 +264,8 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def swap(self, key: Key, record: Record, head: str | None) -> bool:
-        """Store ``record`` in place of one with this ``head``, or of none; whether there was one.
-
-        Of all callers that have seen the same head, one succeeds.
-        Raises: ``OverQuota``.
-        """
-
-    @abstractmethod
     def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:
-        """The record of ``key``; this use moves its expiry on."""
+        """The record of ``key``; this use moves its expiry on, as its policy says."""
 
     @abstractmethod
     def list_records(
@@ -257,3 +310,49 @@ class Store(ABC):
     @abstractmethod
     def close(self) -> None:
         """Release files, connections and threads."""
+
+
+class Subscription:
+    """Hears of changes of records: here, of all that this process makes. For the event loop."""
+
+    async def watch(self, key: Key) -> None:
+        """Hear of the changes of a record from now on, those by other processes, too."""
+
+    async def leave(self, key: Key) -> None:
+        """Hear no more of a record."""
+
+    async def listen(self) -> None:
+        """Hear of other processes' changes until this is cancelled."""
+
+
+class SharedStore(Store):
+    """A store whose records several replicas change, each by what it has seen of them."""
+
+    #: Time between looks at what is watched: where changes are not told, or may not be.
+    look_seconds: ClassVar[float] = math.inf
+    #: Whether other processes hear of notices.
+    tells_others: ClassVar[bool] = False
+
+    @abstractmethod
+    def commit(self, changes: Sequence[Change], notice: Notice | None = None) -> int | None:
+        """Make all changes at once, if every record is as it was seen; None if one is not.
+
+        Changes of one kind are of one owner. Returns how many processes hear of the notice, if that
+        is known, with those that have given it and watch the record themselves.
+        Raises: ``OverQuota``; then nothing has changed.
+        """
+
+    @abstractmethod
+    def peek(self, keys: Sequence[Key], start: int | None = None) -> list[Peeked | None]:
+        """Read records as they are at one time, with their bodies from ``start`` on; no use."""
+
+    def may_have_changed(self) -> bool:
+        """False if no other process has changed anything since the last call."""
+        return True
+
+    @abstractmethod
+    def subscribe(self, heard: Callable[[Notice | None], None]) -> Subscription:
+        """Call ``heard`` with each notice of what is watched; None: some may have been missed.
+
+        It may be called by any thread.
+        """

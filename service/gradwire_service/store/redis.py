@@ -19,22 +19,29 @@ from gradwire_service.store.records import (
     CONSUMED_SECONDS,
     NOTHING,
     Amount,
+    Change,
     Key,
     Kind,
     ListedRecord,
+    Notice,
     OverQuota,
+    Peeked,
     Policy,
     Record,
-    Store,
+    SharedStore,
     StoredRecord,
+    Subscription,
     Unavailable,
     Usage,
 )
+from gradwire_service.wire.shared import SharedMemory, unpacked
 
 #: Time that an uploaded body waits for the call that moves it to its place.
 _UPLOAD_SECONDS = 60
 #: Of reads of 4 KiB to 1 MiB, the size that is fastest for bodies of megabytes.
 _READ_BYTES = 1 << 18
+#: Larger bodies bypass the script.
+_SHORT_BYTES = 1 << 14
 #: Heads that one script call reads, so that it does not block Redis for long.
 _HEADS = 1000
 #: Attempts at a write while others take the room that it has found.
@@ -63,7 +70,7 @@ _FAILURES_BY_WORD = {
 _LOST = exceptions.ConnectionError, exceptions.TimeoutError, exceptions.InvalidResponse
 
 
-class RedisStore(Store):
+class RedisStore(SharedStore):
     """Records in one Redis, version 6.2 or later; a cluster would spread its keys.
 
     Each call is one run of ``records.lua``, by the clock of Redis (only tests set ``now``). The
@@ -72,6 +79,10 @@ class RedisStore(Store):
     them: they are uploaded to a key of their own, which is renamed. Source: Redis' documentation,
     Scripting with Lua.
     """
+
+    #: A notice may be lost with its connection, and older versions of the service give none.
+    look_seconds = 2.0
+    tells_others = True
 
     def __init__(
         self,
@@ -85,6 +96,7 @@ class RedisStore(Store):
     ) -> None:
         super().__init__(policies)
         self._prefix = prefix
+        self._url = url
         self._now = now
         self._script = files(__package__).joinpath("records.lua").read_bytes()
         self._digest = sha1(self._script, usedforsecurity=False).hexdigest()
@@ -101,33 +113,72 @@ class RedisStore(Store):
             self._circuit.open(failure, "at the start")
 
     def put(self, key: Key, record: Record) -> float:
-        return float(self._upload(key, record, "any", ""))
-
-    def swap(self, key: Key, record: Record, head: str | None) -> bool:
-        expected = ("none", "") if head is None else ("head", head)
-        return bool(self._upload(key, record, *expected) != b"changed")
-
-    def _upload(self, key: Key, record: Record, place: str, head: str) -> Any:
-        """Store a record in ``place`` of any other, of none, or of one with this head.
-
-        Returns when it expires; ``changed`` if there is something else.
-        """
+        upload, command = self._upload(record.body)
         ttl_seconds = self.policies[key.kind].ttl_seconds
-        upload = f"{self._prefix}::{secrets.token_hex(12)}"
-        command = "SET", upload, record.body, "EX", _UPLOAD_SECONDS
-        call = "put", *key, record.head, record.nbytes, upload, ttl_seconds, place, head
+        call = "put", *key, record.head, record.nbytes, upload, ttl_seconds
         try:
             reply = self._write(key.kind, call, command)
         except OverQuota:
             with suppress(Unavailable):  # it expires anyway
                 self._send(("UNLINK", upload))
             raise
-        if reply == b"lost":
-            raise Unavailable("the store lost the record while it was written")
-        return reply
+        return float(_not_lost(reply))
+
+    def commit(self, changes: Sequence[Change], notice: Notice | None = None) -> int | None:
+        uploads, given = list[tuple[Any, ...]](), list[Any]()
+        for change in changes:
+            key, head, given_body, seen, appends = change
+            body: Any = given_body
+            how = "drop" if head is None else "append" if appends else "keep"
+            expected = "any" if seen is ... else "none" if seen is None else "head"
+            if head is not None and body is not None and not appends:
+                how = "put"
+                if isinstance(body, SharedMemory) or len(body) > _SHORT_BYTES:
+                    how = "upload"
+                    body, command = self._upload(body)
+                    uploads.append(command)
+            if change.only_checks:
+                how = "check"
+            seen = "" if seen is ... else seen
+            values = expected, seen, how, head, body, self.policies[key.kind].ttl_seconds
+            given += [*key, *("" if value is None else value for value in values)]
+        limits = list[Any]()
+        kinds = {each.key.kind for each in changes if each.head is not None}
+        for kind in kinds:
+            limits += [kind, *self.policies[kind].per_owner, *self.policies[kind].total]
+        told = ("", "") if notice is None else (self._channel(notice.key), notice.origin)
+        call = self._call("commit", *told, len(kinds), *limits, *given)
+        reply = _not_lost(self._send(*uploads, call)[-1])
+        if isinstance(reply, list):
+            over, own, total, more = reply
+            usage = Usage(Amount(*own), Amount(*total))
+            self.policies[over.decode()].evicted(over.decode(), Amount(*more), usage)
+            raise Unavailable("the store is busy")
+        return None if reply == b"changed" else int(reply)
+
+    def _upload(self, body: Any) -> tuple[str, tuple[Any, ...]]:
+        """A new key for a body, and the command that sends it there."""
+        upload = f"{self._prefix}::{secrets.token_hex(12)}"
+        return upload, ("SET", upload, bytes(unpacked(body)), "EX", _UPLOAD_SECONDS)
+
+    def peek(self, keys: Sequence[Key], start: int | None = None) -> list[Peeked | None]:
+        asked = [text for key in keys for text in key]
+        (found,) = self._send(self._call("peek", "" if start is None else start, *asked))
+        return [
+            (each and Peeked(each[0].decode(), float(each[1]), each[3])) or None for each in found
+        ]
+
+    def subscribe(self, heard: Callable[[Notice | None], None]) -> Subscription:
+        from gradwire_service.store.redis_notices import RedisSubscription
+
+        return RedisSubscription(self._url, self._channel, heard)
+
+    def _channel(self, key: Key) -> str:
+        return self._name("told", *key)
 
     def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:
-        call = self._call("find", *key, self.policies[key.kind].ttl_seconds)
+        policy = self.policies[key.kind]
+        call = self._call("find", *key, policy.ttl_seconds, policy.least_seconds)
         found, *bodies = self._send(call, *[self._body_of(key)] * body)
         if found is None:
             return None
@@ -148,7 +199,8 @@ class RedisStore(Store):
         while len(listed) < limit and ids:
             many = min(limit - len(listed), _HEADS)
             page, ids = ids[:many], ids[many:]
-            (heads,) = self._send(self._call("heads", kind, owner, *page))
+            asked = [text for id in page for text in (kind, owner, id)]
+            (heads,) = self._send(self._call("peek", "", *asked))
             listed += [
                 ListedRecord(id, found[0].decode(), float(found[1]), found[2])
                 for id, found in zip(page, heads, strict=True)
@@ -257,3 +309,13 @@ def _failure(error: exceptions.RedisError) -> str | None:
     by_class = (failure for kind, failure in _FAILURES.items() if isinstance(error, kind))
     by_word = _FAILURES_BY_WORD.get(str(error).partition(" ")[0])
     return next(by_class, by_word)
+
+
+def _not_lost(reply: Any) -> Any:
+    """The reply to a write.
+
+    Raises: ``Unavailable`` if Redis has dropped what was uploaded for it.
+    """
+    if reply == b"lost":
+        raise Unavailable("the store lost the record while it was written")
+    return reply

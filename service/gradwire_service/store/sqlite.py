@@ -6,16 +6,18 @@ import math
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 from zlib import crc32
 
 from gradwire_service.store.records import (
     Amount,
+    Change,
     Key,
     Kind,
     ListedRecord,
+    Notice,
     Policy,
     Record,
     StoredRecord,
@@ -70,6 +72,9 @@ class SqliteStore(TransactionalStore):
     and PRAGMA synchronous.
     """
 
+    #: Less than the time in which a job stops that is cancelled.
+    look_seconds = 0.05
+
     def __init__(
         self,
         path: str,
@@ -79,14 +84,22 @@ class SqliteStore(TransactionalStore):
     ) -> None:
         super().__init__(policies, now)
         self._file = SqliteFile(path, _create, busy_seconds)
+        self._version = 0
 
     def put(self, key: Key, record: Record) -> float:
         self._file.require_space(record.nbytes, self._drop_expired)
         return super().put(key, record)
 
-    def swap(self, key: Key, record: Record, head: str | None) -> bool:
-        self._file.require_space(record.nbytes, self._drop_expired)
-        return super().swap(key, record, head)
+    def commit(self, changes: Sequence[Change], notice: Notice | None = None) -> int | None:
+        nbytes = sum(len(each.body) for each in changes if each.body is not None)
+        if nbytes or any(each.head is not None for each in changes):
+            self._file.require_space(nbytes, self._drop_expired)
+            return super().commit(changes, notice)
+        return self._file.with_reserve(partial(super().commit, changes, notice))
+
+    def may_have_changed(self) -> bool:
+        before, self._version = self._version, self._file.version
+        return before != self._version
 
     def consume(self, key: Key, by: str = "") -> bool:
         return self._file.with_reserve(partial(super().consume, key, by))
@@ -105,7 +118,7 @@ class SqliteStore(TransactionalStore):
             found = self._body(number) if body else None
         if used:
             return StoredRecord.consumed(head, found, expires_at)
-        if expires_at != math.inf:
+        if self.policies[key.kind].moves_on(expires_at, now):
             expires_at = self._touch(number, key.kind, expires_at)
         return StoredRecord(head, found, expires_at)
 
@@ -171,6 +184,10 @@ class SqliteStore(TransactionalStore):
             return expires_at
         return moved_on
 
+    def _held(self, key: Key) -> tuple[Record, float] | None:
+        row = self._row(key, -math.inf)
+        return None if row is None else (Record(row[1], self._body(row[0])), row[2])
+
     def _head(self, key: Key) -> str | None:
         row = self._row(key, -math.inf)
         return None if row is None else row[1]
@@ -209,6 +226,9 @@ class SqliteStore(TransactionalStore):
             (kind, owner),
         )
         return Amount(1, nbytes)
+
+    def _reading(self, kind: Kind) -> AbstractContextManager[float]:
+        return self._transaction(writes=False)
 
     @contextmanager
     def _exclusive(self, kind: Kind) -> Iterator[float]:

@@ -115,6 +115,14 @@ class SqliteFile:
         assert self._connection is not None
         return self._connection
 
+    @property
+    def version(self) -> int:
+        """A number that changes with each commit of another connection, and with none of this one.
+
+        Source: SQLite's documentation, PRAGMA data_version.
+        """
+        return self._pragma("data_version")
+
     @contextmanager
     def transaction(self, *, writes: bool = True, durable: bool = False) -> Iterator[None]:
         """One transaction; if it is ``durable``, its commit waits for the disk.

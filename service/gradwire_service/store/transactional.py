@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from gradwire_service.store.records import (
     CONSUMED_SECONDS,
     NOTHING,
     Amount,
+    Change,
     Key,
     Kind,
+    Notice,
     OverQuota,
+    Peeked,
     Policy,
     Record,
-    Store,
+    SharedStore,
+    Subscription,
     Usage,
 )
+from gradwire_service.wire.shared import unpacked
 
 
-class TransactionalStore(Store):
+class TransactionalStore(SharedStore):
     """A store that runs several primitives as one transaction. Times are those of ``now``."""
 
     def __init__(
@@ -29,17 +34,61 @@ class TransactionalStore(Store):
     ) -> None:
         super().__init__(policies)
         self._now = now
+        self._heard: Callable[[Notice | None], None] = lambda _: None
 
     def put(self, key: Key, record: Record) -> float:
         with self._exclusive(key.kind) as now:
             return self._put(key, record, now)
 
-    def swap(self, key: Key, record: Record, head: str | None) -> bool:
-        with self._exclusive(key.kind) as now:
-            if self._head(key) != head:
-                return False
-            self._put(key, record, now)
-            return True
+    def commit(self, changes: Sequence[Change], notice: Notice | None = None) -> int | None:
+        with self._exclusive(changes[0].key.kind) as now:
+            if any(each.seen is not ... and self._head(each.key) != each.seen for each in changes):
+                return None
+            made = [each for each in changes if not each.only_checks]
+            written = [(each.key, *self._changed(each, now)) for each in made]
+            added: dict[tuple[Kind, str], Amount] = {}
+            for key, record, _ in written:
+                more = NOTHING if record is None else Amount(1, record.nbytes)
+                more = added.get(key[:2], NOTHING).plus(more).minus(self._amount(*key))
+                added[key[:2]] = more
+            for (kind, owner), amount in added.items():
+                if not amount.within(NOTHING):
+                    usage = Usage(self._amount(kind, owner), self._amount(kind))
+                    self.policies[kind].evicted(kind, amount, usage)
+            for key, record, expires_at in written:
+                self._replace(key, record, expires_at)
+        if notice is not None:
+            self._heard(notice)
+        return 0
+
+    def _changed(self, change: Change, now: float) -> tuple[Record | None, float]:
+        """The record that a change leaves, and when that expires."""
+        key, head, body, _, appends = change
+        if head is None:
+            return None, now
+        held = self._held(key)
+        expires_at = now if held is None else held[1]
+        if self.policies[key.kind].moves_on(expires_at, now):
+            expires_at = self._expiry(key.kind, now)
+        if held is not None and (body is None or appends):
+            body = unpacked(held[0].body) + (b"" if body is None else unpacked(body))
+        return Record(head, b"" if body is None else body), expires_at
+
+    def peek(self, keys: Sequence[Key], start: int | None = None) -> list[Peeked | None]:
+        with self._reading(keys[0].kind) as now:
+            return [self._peeked(key, start, now) for key in keys]
+
+    def _peeked(self, key: Key, start: int | None, now: float) -> Peeked | None:
+        held = self._held(key)
+        if held is None or held[1] <= now:
+            return None
+        (head, body), expires_at = held
+        tail = b"" if start is None else bytes(unpacked(body)[start:])
+        return Peeked(head, expires_at, tail)
+
+    def subscribe(self, heard: Callable[[Notice | None], None]) -> Subscription:
+        self._heard = heard
+        return Subscription()
 
     def consume(self, key: Key, by: str = "") -> bool:
         with self._exclusive(key.kind) as now:
@@ -99,6 +148,20 @@ class TransactionalStore(Store):
 
     def _expiry(self, kind: Kind, now: float) -> float:
         return now + self.policies[kind].ttl_seconds
+
+    def _replace(self, key: Key, record: Record | None, expires_at: float) -> None:
+        """Put a record in place of any other under a key, or delete it."""
+        self._drop(key)
+        if record is not None:
+            self._insert(key, record, expires_at)
+
+    @abstractmethod
+    def _reading(self, kind: Kind) -> AbstractContextManager[float]:
+        """A transaction that changes nothing; yields the time."""
+
+    @abstractmethod
+    def _held(self, key: Key) -> tuple[Record, float] | None:
+        """The record of ``key``, and when it expires or has."""
 
     @abstractmethod
     def _exclusive(self, kind: Kind) -> AbstractContextManager[float]:

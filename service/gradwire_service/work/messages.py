@@ -25,6 +25,8 @@ class Task(NamedTuple):
     checkpoint: bytes = b""
     #: The GPU where an optimisation may go on, if it pays.
     device: Device | None = None
+    #: Who shares executors with others; empty where only the owner is known.
+    tenant: str = ""
 
 
 class TaskDone(NamedTuple):

@@ -40,6 +40,8 @@ class ProgressMessage(NamedTuple):
 
     progress: str
     checkpoint: bytes | None = None
+    #: Whether the run gives the same bits as an equal one, if it begins at the same place.
+    exact: bool = False
 
 
 #: Hears of the progress of a task.
@@ -72,6 +74,8 @@ class Outcome:
     #: Whether the GPU's process computed it, and which operations on the host.
     on_gpu: bool = False
     hosted: Collection[str] = ()
+    #: Whether an optimisation has reached the cluster where its data are.
+    on_cluster: bool = False
     #: Whether an optimisation is to go on on the GPU, from its latest checkpoint.
     moves: bool = False
 

@@ -61,7 +61,9 @@ class SolveHandlers:
         # A run that is exact stays where it began, so that it is known to compute as it began.
         device = None if envelope.exact else request.device
         moves = partial(_moves, objective, device)
-        reporter = Reporter(request.on_progress, references, perf_counter, moves)
+        reporter = Reporter(
+            request.on_progress, references, perf_counter, moves, exact=envelope.exact
+        )
         resume = Checkpoint.read(request.checkpoint) if request.checkpoint else None
         try:
             with request.phase(REPLAY):
@@ -100,6 +102,8 @@ class SolveHandlers:
                     hint="leave it out, or send the data as values",
                 )
             question = Question(*asked, envelope.promotion, of_residuals)
+            self._cluster.connect(poll)
+            request.outcome.on_cluster = True
             return self._cluster.objective(question, request.owner, poll)
         return LocalProblem(
             engine,
@@ -124,9 +128,11 @@ class Reporter:
         references: References,
         clock: Clock,
         moves: Callable[[], bool] = lambda: False,
+        *,
+        exact: bool = False,
     ) -> None:
         self._listener, self._references, self._clock = listener, references, clock
-        self._moves = moves
+        self._moves, self._exact = moves, exact
         self._sent, self._kept = -inf, clock()
         self._moves_from = self._kept + MOVING_SECONDS
         self._waiting: Progress | None = None
@@ -159,7 +165,7 @@ class Reporter:
     def _send(self, progress: Progress, checkpoint: bytes | None) -> None:
         self._waiting = None
         text = orjson.dumps(progress._asdict()).decode()
-        self._listener(ProgressMessage(text, checkpoint))
+        self._listener(ProgressMessage(text, checkpoint, self._exact))
 
 
 def _moves(objective: Objective, device: Device | None) -> bool:

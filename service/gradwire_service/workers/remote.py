@@ -102,9 +102,6 @@ class RemoteStore(Store):
         expires_at: float = self._call("put", key, _packed(record))
         return expires_at
 
-    def swap(self, key: Key, record: Record, head: str | None) -> bool:
-        return bool(self._call("swap", key, _packed(record), head))
-
     def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:
         held = self._call("find", key, body=body)
         return None if held is None else _unpacked(held)

@@ -12,7 +12,7 @@ from gradwire_engine.backends.devices import (
 )
 from gradwire_engine.backends.walk.backend import NumpyBackend
 from gradwire_engine.backends.walk.executable import WalkExecutable
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 
 LOOP = "y = x\nfor i in range(200):\n  y = sin(y) * c + y\nsum(y)"
 PLAIN = "sum(sin(x) * c)"
@@ -58,23 +58,23 @@ def test_a_failure_of_the_device_passes_through(program, failure):
     engine = Engine(backend=Failing([failure]))
     call = call_of(engine, program)
     with pytest.raises(DeviceFailure) as raised:
-        call.replay(unhurried)
+        call.replay(no_deadline)
     assert raised.value is failure
     assert call.compiled
-    expected = call_of(Engine(), program).replay(unhurried)
-    found = call_of(engine, program).replay(unhurried)
+    expected = call_of(Engine(), program).replay(no_deadline)
+    found = call_of(engine, program).replay(no_deadline)
     np.testing.assert_array_equal(found.gradients["x"], expected.gradients["x"])
 
 
 def test_what_residents_give_is_computed_once_the_device_works_again():
     backend = Failing([])
     engine = Engine(backend=backend)
-    call_of(engine, PLAIN, "a digest").replay(unhurried)
+    call_of(engine, PLAIN, "a digest").replay(no_deadline)
     backend.failures.append(OutOfGpuMemory("for now"))
     with pytest.raises(OutOfGpuMemory):
-        call_of(engine, PLAIN, "a digest").replay(unhurried)
+        call_of(engine, PLAIN, "a digest").replay(no_deadline)
     call = call_of(engine, PLAIN, "a digest")
-    call.replay(unhurried)
+    call.replay(no_deadline)
     replays = call._executable(call.entry.paths[0])
     assert replays.kept
     assert (call.flops, call.hosted) == (replays.flops, ())

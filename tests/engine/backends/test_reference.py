@@ -11,7 +11,7 @@ from gradwire_engine import Answer, Engine, Leaf, Query
 from gradwire_engine.engine import BACKENDS
 from gradwire_engine.errors import EngineError, LimitExceeded
 from gradwire_engine.nesting import leaves
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from hypothesis import given
 
 from tests.effort import examples
@@ -38,7 +38,7 @@ def answered(
     given = {name: Leaf(np.asarray(value)) for name, value in values.items()}
     query = Query(**{"kind": "gradient", **asked})
     for _ in range(times):
-        answer = engine.call(engine.parse(text), given, query).replay(unhurried)
+        answer = engine.call(engine.parse(text), given, query).replay(no_deadline)
     return answer
 
 
@@ -82,7 +82,7 @@ def test_a_guard_that_fails_leads_to_another_recording():
         engine = Engine(backend=backend)
         for x, slope in ((1.0, 2.0), (-1.0, 3.0), (2.0, 2.0)):
             call = engine.call(engine.parse(text), {"x": Leaf(np.array([x]))}, Query("gradient"))
-            np.testing.assert_array_equal(call.replay(unhurried).gradients["x"], [slope])
+            np.testing.assert_array_equal(call.replay(no_deadline).gradients["x"], [slope])
 
 
 @pytest.mark.thorough

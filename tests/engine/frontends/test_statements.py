@@ -9,7 +9,7 @@ from gradwire_engine import Engine
 from gradwire_engine.errors import DeadlineExceeded, OverBudget, ProgramSyntaxError
 from gradwire_engine.frontends.statements import pieces, statements
 from gradwire_engine.frontends.text import parse_text
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -64,7 +64,7 @@ def _tree(text):
 @example("@f\ndef g(a):\n    return a\nz = 1", 2)
 @example("y = '''\nz = 1\n'''\nz", 2)
 def test_pieces_are_parsed_as_the_whole_is(text, size):
-    parts = list(pieces(text, unhurried, size))
+    parts = list(pieces(text, no_deadline, size))
     assert "".join(parts) == text
     trees = [_tree(part) for part in parts]
     whole = _tree(text)
@@ -105,7 +105,7 @@ def long(*lines):
 def test_long_programs_are_those_of_one_tree(lines):
     text = long(*lines)
     program, pieced = _of_one_tree(text), parse_text(text)
-    assert len(list(pieces(text, unhurried))) > 1
+    assert len(list(pieces(text, no_deadline))) > 1
     assert pieced.id == program.id
     assert list(pieced.positions) == list(program.positions)
     assert pieced.output == program.output
@@ -118,7 +118,7 @@ def _of_one_tree(text):
     from gradwire_engine.frontends import text as front
     from gradwire_engine.frontends.statements import Statements
 
-    return front._Reader(text, unhurried).program([Statements(0, ast.parse(text).body)])
+    return front._Reader(text, no_deadline).program([Statements(0, ast.parse(text).body)])
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ def test_reading_a_long_text_can_be_stopped():
 
     text = long("y = x")
     program = Engine().parse(text, poll)
-    assert looks > len(list(statements(text, unhurried)))
+    assert looks > len(list(statements(text, no_deadline)))
     for allowed in (*range(0, looks, max(looks // 12, 1)), looks - 1):
         engine, left = Engine(), allowed
         with pytest.raises(DeadlineExceeded):
             engine.parse(text, poll)
-        assert engine.parse(text, unhurried).id == program.id
+        assert engine.parse(text, no_deadline).id == program.id

@@ -30,7 +30,7 @@ from gradwire_engine.ops.requirements import Required
 from gradwire_engine.ops.special.densities import LogBetaDensity, LogGammaDensity
 from gradwire_engine.ops.special.distributions import LogStudentInDf
 from gradwire_engine.ops.stacks import Rows, Stacked
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_engine.tape import ArrayType
 
 from tests.engine.ops.sampled import REAL, SAMPLES, in_dtype
@@ -117,7 +117,7 @@ def calls_of(samples: Iterable[Call]) -> Iterator[KernelCall]:
                 yield call
     for op, operands in OTHERS:
         with np.errstate(all="ignore"):
-            result = REFERENCE.evaluate(op, unhurried, *operands)
+            result = REFERENCE.evaluate(op, no_deadline, *operands)
         yield KernelCall(op, operands, result)
 
 
@@ -153,7 +153,7 @@ def _if_taken(op: Op, operands: Sequence[Any]) -> Iterator[KernelCall]:
     try:
         op.infer(*[ArrayType(x.dtype, x.shape) for x in operands])
         with np.errstate(all="ignore"):
-            result = REFERENCE.evaluate(op, unhurried, *operands)
+            result = REFERENCE.evaluate(op, no_deadline, *operands)
     except (EngineError, TypeError, ValueError):
         return
     yield KernelCall(op, operands, result)
@@ -186,7 +186,7 @@ def _calls(sample: Call) -> Iterator[KernelCall]:
     found: list[KernelCall] = []
 
     def evaluate(op: Op, *operands: Any) -> Any:
-        z = REFERENCE.evaluate(op, unhurried, *operands)
+        z = REFERENCE.evaluate(op, no_deadline, *operands)
         if not isinstance(op, Loop):
             found.append(KernelCall(op, operands, z))
         return z

@@ -8,7 +8,7 @@ import pytest
 from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.ops.special.distributions import StdtrInDf
 from gradwire_engine.ops.special.elliptic import AlgebraicIntegral
-from gradwire_engine.ops.special.incomplete import BetaIncInAB
+from gradwire_engine.ops.special.incomplete_beta import BetaIncInAB
 
 
 def in_df(*operands):

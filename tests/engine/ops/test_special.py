@@ -9,7 +9,8 @@ import scipy.special
 from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.check import Call, evaluate
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.special.incomplete import BetaIncInAB, GammaIncInA
+from gradwire_engine.ops.special.incomplete import GammaIncInA
+from gradwire_engine.ops.special.incomplete_beta import BetaIncInAB
 
 X = np.array([-2.7, -0.3, 0.2, 0.9, 3.1])
 P = np.array([0.1, 0.7, 1.3, 2.9, 8.4])

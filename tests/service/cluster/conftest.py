@@ -1,13 +1,15 @@
 """A Dask cluster of two worker processes, and data that its workers read."""
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf
 from gradwire_engine.answer import Limits
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_service.cluster.cluster import Cluster, Question, open_cluster
 from gradwire_service.engines import open_engines
 from gradwire_service.references import ReferenceResolver
@@ -28,39 +30,50 @@ LOGISTIC = "z = X @ w\nreturn sum(log(1 + exp(z)) - y * z) + 0.5 * sum(w * w)"
 _PATIENT = {f"distributed.comm.timeouts.{name}": "1h" for name in ("connect", "tcp")}
 
 
-@pytest.fixture(scope="session")
-def local_cluster():
-    """A cluster for all modules: its workers take seconds of the processor to start."""
-    pytest.importorskip("distributed", reason="Dask is not installed")
+#: The cluster of all modules here: its workers take seconds of the processor to start.
+_OPEN: list[Any] = []
+
+
+def _local_cluster() -> Any:
     import dask
     from distributed import LocalCluster
 
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1, **_PATIENT}),
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address="127.0.0.1:0",
-            memory_limit="1GiB",
-        ) as local,
-    ):
-        yield local
+    if not _OPEN:
+        with dask.config.set({"distributed.scheduler.allowed-failures": 1, **_PATIENT}):
+            _OPEN.append(
+                LocalCluster(
+                    n_workers=2,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address="127.0.0.1:0",
+                    memory_limit="1GiB",
+                )
+            )
+    return _OPEN[0]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Close it before tests of other folders, some of which count processes."""
+    if nextitem is None or Path(__file__).parent not in nextitem.path.parents:
+        while _OPEN:
+            _OPEN.pop().close()
 
 
 @pytest.fixture(scope="module")
-def dask(local_cluster):
+def dask():
     """The cluster, without what other modules published, and a client of it."""
+    pytest.importorskip("distributed", reason="Dask is not installed")
     import dask
     from distributed import Client
 
     with (
         pytest.MonkeyPatch.context() as patched,
         dask.config.set(_PATIENT),
-        Client(local_cluster, set_as_default=False) as client,
+        Client(_local_cluster(), set_as_default=False) as client,
     ):
         patched.setattr("gradwire_service.cluster.connection._CONNECT_SECONDS", 3600)
-        yield SimpleNamespace(address=local_cluster.scheduler_address, client=client)
+        yield SimpleNamespace(address=client.cluster.scheduler_address, client=client)
         for name in client.list_datasets():
             client.unpublish_dataset(name)
 
@@ -104,7 +117,7 @@ def connected(dask, data):
 def logistic(connected):
     """An objective over references: the cluster's, or that of another one."""
 
-    def objective(X, y, *, text=LOGISTIC, owner="", cluster=connected, poll=unhurried, **asked):
+    def objective(X, y, *, text=LOGISTIC, owner="", cluster=connected, poll=no_deadline, **asked):
         variables = {"X": X, "y": y, "w": Leaf(np.zeros(5))}
         question = Question(Engine().parse(text), variables, ["w"], **asked)
         return cluster.objective(question, owner, poll)

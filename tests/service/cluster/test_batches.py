@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf
 from gradwire_engine.answer import Query
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_service.cluster import batches
 from gradwire_service.cluster.cluster import Cluster
 from gradwire_service.problems import RemoteError
@@ -36,8 +36,8 @@ def test_pieces_make_the_whole(connected, all_divided, query, vectors):
     engine = Engine()
     variables = {"x": Leaf(x), "w": Leaf(np.array([1.0, 2.0, 3.0]))}
     call = engine.call(engine.parse(BRANCHES), variables, query, vectors)
-    call.compile(unhurried)
-    found, whole = connected.batch(call, "", unhurried), call.replay(unhurried)
+    call.compile(no_deadline)
+    found, whole = connected.batch(call, "", no_deadline), call.replay(no_deadline)
     assert found is not None
     np.testing.assert_allclose(found.value, whole.value, rtol=1e-13)
     assert found.derivatives.keys() == whole.derivatives.keys()
@@ -60,9 +60,9 @@ def test_errors_are_those_of_a_worker(connected, all_divided):
     engine = Engine()
     variables = {"A": Leaf(np.zeros((4, 2, 2)))}
     call = engine.call(engine.parse("inv(A)"), variables, Query("evaluate", batch={"A": 0}))
-    call.compile(unhurried)
+    call.compile(no_deadline)
     with pytest.raises(RemoteError) as caught:
-        connected.batch(call, "", unhurried)
+        connected.batch(call, "", no_deadline)
     assert caught.value.problem.code == "domain_error"
 
 
@@ -71,16 +71,16 @@ def test_short_queries_and_those_without_a_cluster_stay(connected, monkeypatch):
     engine = Engine()
     variables = {"x": Leaf(np.ones((7, 3)))}
     call = engine.call(engine.parse("sum(x)"), variables, Query("evaluate", batch={"x": 0}))
-    call.compile(unhurried)
-    assert connected.batch(call, "", unhurried) is None
+    call.compile(no_deadline)
+    assert connected.batch(call, "", no_deadline) is None
     monkeypatch.setattr(batches, "LEAST_SECONDS", 0.0)
     monkeypatch.setattr(batches, "_BYTES_PER_SECOND", 1.0)
-    assert connected.batch(call, "", unhurried) is None  # moving the rows takes longer
+    assert connected.batch(call, "", no_deadline) is None  # moving the rows takes longer
     monkeypatch.setattr(batches, "_BYTES_PER_SECOND", 1e30)
     monkeypatch.setattr("gradwire_service.cluster.connection._CONNECT_SECONDS", 0.3)
     for settings in (Settings(), Settings(dask="tcp://127.0.0.1:1")):
         away = Cluster(settings, engine.limits, isolated=False)
-        assert away.batch(call, "", unhurried) is None
+        assert away.batch(call, "", no_deadline) is None
         away.close()
 
 

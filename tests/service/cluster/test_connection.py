@@ -14,7 +14,7 @@ import pytest
 from gradwire_engine import Engine, Leaf
 from gradwire_engine.answer import Limits
 from gradwire_engine.errors import EngineError
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_service.cluster.cluster import Cluster, Question
 from gradwire_service.problems import RequestError, problem_of
 from gradwire_service.scheduling import Deadline
@@ -60,7 +60,7 @@ def scheduler(port=None):
         yield process, f"tcp://127.0.0.1:{port}"
 
 
-def objective(cluster, text="return sum((X @ w) ** 2)", poll=unhurried):
+def objective(cluster, text="return sum((X @ w) ** 2)", poll=no_deadline):
     variables = {"X": ChunkedReference("zarr", "X.zarr"), "w": Leaf(np.zeros(5))}
     return cluster.objective(Question(Engine().parse(text), variables, ["w"]), "", poll)
 

@@ -43,7 +43,8 @@ def batching_of(served, monkeypatch):
     monkeypatch.setattr(ReplayTimes, "record_single", lambda times, _: record(times, 1000.0))
 
     def serve(**settings):
-        window = {"batch_window_microseconds": WINDOW * 1e6}
+        # Time passes by leaps where threads compute: nobody waits too long for them.
+        window = {"batch_window_microseconds": WINDOW * 1e6, "queue_seconds": 1e9}
         return served(clock=loop_clock(), **window | settings)
 
     return serve

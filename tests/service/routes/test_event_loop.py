@@ -80,7 +80,7 @@ FORMS = {"application/json": msgspec.json.encode, "application/msgpack": msgspec
 
 async def spent(client, kind, body, media_type):
     """The calls in the thread of the event loop, and those that parse text."""
-    counted = Counter()
+    counted = Counter[str]()
 
     def count(frame, event, _):
         if event in ("call", "c_call"):

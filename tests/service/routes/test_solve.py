@@ -13,7 +13,9 @@ from typing import Any
 import msgpack
 import numpy as np
 import pytest
-from gradwire_service.jobs import Jobs
+from gradwire_service.jobs import Jobs, Transitions
+from gradwire_service.jobs.records import part_of
+from gradwire_service.problems import RequestError
 from gradwire_service.routes.jobs import Events
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, open_store
@@ -55,7 +57,7 @@ def processes(request):
 
 @pytest.fixture
 def no_lane(monkeypatch):
-    """No run proves to be long, so others wait for it."""
+    """No run proves to be long, so others wait for two."""
     monkeypatch.setattr("gradwire_service.app.SHORT_RUN_SECONDS", 10**9)
 
 
@@ -213,12 +215,15 @@ async def test_cancelling_stops_the_work(served, processes):
 
 async def test_a_waiting_job_can_be_cancelled(served, no_lane):
     async with served(job_processes=1) as client:
-        first, second = [
-            (await client.post("/v1/minimize", json=ENDLESS | {"background": True})).json()
-            for _ in range(2)
+        paths = [
+            (await client.post("/v1/minimize", json=ENDLESS | {"background": True})).headers[
+                "location"
+            ]
+            for _ in range(3)
         ]
-        await running(client, f"/v1/jobs/{first['id']}")
-        paths = [f"/v1/jobs/{job['id']}" for job in (second, first)]
+        for path in paths[:2]:  # one in the lane beside the other
+            await running(client, path)
+        paths.reverse()
         assert (await client.get(paths[0])).json()["state"] == "queued"
         for path in paths:
             await client.delete(path)
@@ -318,27 +323,35 @@ async def test_events_end_with_the_job_and_can_be_resumed(served, processes):
 async def test_a_stream_without_events_is_kept_open(served, no_lane):
     clock = loop_clock()
     async with served(clock=clock, now=clock, job_processes=1) as client:
-        for _ in range(2):
+        for _ in range(3):
             begun = await client.post("/v1/minimize", json=ENDLESS | {"background": True})
         state = client._transport.app.state
         key = Key("jobs", sha256(b"").hexdigest(), begun.json()["id"])
-        events = Events(state.runs, state.capacity, clock).of(key, 0)  # ASGITransport would hold it
+        streams = Events(state.runs, state.capacity, Settings(max_connections=16), clock)
+        events = streams.of(key, 0, "one")  # ASGITransport would hold it
         assert (await anext(events)).startswith(b"retry: ")
         for _ in range(2):
             began = clock()
             assert await anext(events) == b":\n\n"
-            assert 15 < clock() - began < 15.5
-        await events.aclose()  # type: ignore[attr-defined]
+            assert 15 < clock() - began < 17
+        other = streams.of(key, 0, "one")
+        assert (await anext(other)).startswith(b"retry: ")
+        streams.check("another")
+        with pytest.raises(RequestError, match="2 streams of events are open"):
+            streams.check("one")
+        for stream in events, other:
+            await stream.aclose()  # type: ignore[attr-defined]
+        streams.check("one")
 
 
 async def test_a_job_that_is_being_deleted_is_unknown(served, kept):
-    """Its parts go first: then there is no result, and so no job."""
+    """Where there is no result any more, there is no job."""
     async with served(**kept) as client:
         begun = await client.post("/v1/minimize", json=ROSEN | {"background": True})
         path = begun.headers["location"]
         assert (await ended(client, path))["state"] == "succeeded"
         key = Key("jobs", sha256(b"").hexdigest(), begun.json()["id"])
-        client._transport.app.state.runs.jobs.remove_parts(key, ("answer",))
+        client._transport.app.state.store.remove(part_of(key, "answer"))
         gone = await client.get(path)
         assert (gone.status_code, gone.json()["code"]) == (404, "unknown_job")
 
@@ -611,7 +624,7 @@ async def test_who_was_sent_a_result_has_taken_it(served, kept, clock, asked):
         answer = await client.post("/v1/minimize", json=request | background, headers=headers)
         (listed,) = (await client.get("/v1/jobs")).json()["jobs"]
         path = f"/v1/jobs/{listed['id']}"
-        jobs = client._transport.app.state.runs.jobs
+        jobs = client._transport.app.state.runs.transitions.jobs
         key = Key("jobs", sha256(b"").hexdigest(), listed["id"])
         if asked == "cancelled":
             await client.delete(path)
@@ -682,7 +695,7 @@ async def test_interrupted_jobs_go_on_with_the_next_service(served, tmp_path, cl
         (found,) = Jobs(kept).listed(sha256(b"").hexdigest(), "", 2)
         if not found.job.ended:
             break
-        Jobs(kept).remove(found.key)
+        Transitions(kept, "", lambda *_: {}).remove(found)
         fit["options"]["maxiter"] *= 2  # it was faster
     assert Jobs(kept).find_part(found.key, "checkpoint") is not None
     kept.close()

@@ -411,15 +411,14 @@ def lanes_of(cores=1, longs=1, kept=0, **named):
 
 async def at_last(queue, task, **arguments):
     """The answer to a task that gives way as often as it must, and its turns."""
-    turns = None
+    again: dict[str, Any] = {}
     while True:
-        lengths = {} if turns is None else {"long": True, "turns": turns}
         try:
-            found = await asked(queue, task, deadline=within(1e9), **lengths, **arguments)
+            found = await asked(queue, task, deadline=within(1e9), **again, **arguments)
         except GaveWay as gave_way:
-            turns = gave_way.turns
+            again = {"long": True, "turns": gave_way.turns}
         else:
-            return found, turns or 0
+            return found, again.get("turns", 0)
 
 
 async def test_two_owners_long_tasks_do_not_starve_a_third():

@@ -1,6 +1,7 @@
 """Fixtures with each kind of store, empty."""
 
 import pytest
+from gradwire_service.store.local import LocalStore
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.sqlite import SqliteStore
 
@@ -8,14 +9,16 @@ from tests.service.store.given import POLICIES, in_redis
 from tests.service.store.redis_server import REDIS, redis_server
 
 
-@pytest.fixture(params=["memory", "sqlite", "redis"])
+@pytest.fixture(params=["memory", "local", "sqlite", "redis"])
 def store(request, clock, tmp_path):
     if request.param == "redis":
         store = in_redis(request.getfixturevalue("redis_url"), POLICIES, clock)
-    elif request.param == "sqlite":
-        store = SqliteStore(str(tmp_path / "records.db"), POLICIES, clock)
-    else:
+    elif request.param == "memory":
         store = MemoryStore(POLICIES, clock)
+    else:
+        store = SqliteStore(str(tmp_path / "records.db"), POLICIES, clock)
+        if request.param == "local":
+            store = LocalStore(store, MemoryStore(POLICIES, clock))
     yield store
     store.close()
 

@@ -1,5 +1,6 @@
 """Records in Redis are shared and counted correctly, whatever Redis loses or refuses."""
 
+import math
 import re
 import shutil
 import signal
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from gradwire_service.store import Unavailable
-from gradwire_service.store.records import Amount, OverQuota, Policy
+from gradwire_service.store.records import Amount, Change, Notice, OverQuota, Peeked, Policy
 from gradwire_service.store.redis import RedisStore
 from hypothesis import given
 from hypothesis import strategies as st
@@ -298,7 +299,7 @@ def test_missing_permissions_are_reported(server, caplog):
     assert "hunter2" not in caplog.text
 
 
-def test_the_documented_redis_user_has_sufficient_permissions(server, clock):
+def test_the_documented_redis_user_has_sufficient_permissions(server, clock, monkeypatch):
     page = (Path(__file__).parents[3] / "docs/reference/stores.md").read_text(encoding="utf-8")
     (user,) = re.findall(r"^user gradwire (.+)$", page, re.MULTILINE)
     with server.client() as operator:
@@ -317,6 +318,13 @@ def test_the_documented_redis_user_has_sufficient_permissions(server, clock):
             assert kept(store, of) == RECORD
             assert ids(store, "tensors", of.owner) == [of.id]
             store.put(key(kind="programs"), RECORD)
+            large = Change(key("l", kind="names"), "", b"x" * 250)
+            monkeypatch.setattr("gradwire_service.store.redis._SHORT_BYTES", 100)
+            for change in large, large._replace(body=b"y", appends=True), large._replace(head=None):
+                assert store.commit([change], Notice(change.key)) is not None
+                peeked = Peeked("", math.inf, b"y" * change.appends)
+                found = None if change.head is None else peeked
+                assert store.peek([change.key], 250) == [found]
             clock.now += 1000
             operator.delete("gradwire:tensors:counted")  # as if it had expired
             assert [store.usage(kind).records for kind in KINDS] == [0, 1, 0, 0]

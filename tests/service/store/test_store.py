@@ -8,15 +8,23 @@ from gradwire_service.problems import RequestError
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Record, open_store, policies
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.store.records import CONSUMED_SECONDS, ListedRecord, Upload
+from gradwire_service.store.records import (
+    CONSUMED_SECONDS,
+    Change,
+    ListedRecord,
+    OverQuota,
+    Upload,
+)
 from gradwire_service.store.sqlite import SqliteStore
 from gradwire_service.store.timing import time_calls
+from gradwire_service.wire.shared import SharedMemory
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.service.store.given import (
     KINDS,
     ME,
+    PLENTY,
     POLICIES,
     RECORD,
     TTL,
@@ -78,33 +86,101 @@ def test_a_record_can_be_consumed_once(store, clock):
     assert store.find(key()) is None
 
 
-def test_a_record_is_swapped_by_those_who_know_its_head(store, clock):
+def commit(store, *changes):
+    return store.commit(changes) is not None
+
+
+def test_records_change_by_those_who_know_their_heads(store, clock):
     first, second = Record("1", b"one"), Record("2", b"two")
-    assert not store.swap(key(), second, "1")
+    assert not commit(store, Change(key(), *second, "1"))
     assert kept(store, key()) is None
-    assert store.swap(key(), first, None)
-    assert not store.swap(key(), second, None)
-    assert not store.swap(key(), second, "2")
+    assert commit(store, Change(key(), *first, None))
+    for seen in None, "2":
+        assert not commit(store, Change(key(), *second, seen))
     assert kept(store, key()) == first
-    assert store.swap(key(), second, "1")
+    assert commit(store, Change(key(), *second, "1"))
     assert kept(store, key()) == second
     assert store.find(key()).expires_at == clock.now + TTL
     clock.now += TTL  # what has expired is not there
-    assert not store.swap(key(), first, "2")
-    assert store.swap(key(), first, None)
-    with pytest.raises(RequestError, match="the limit is"):
-        store.swap(key(), of_size(1000), "1")
+    assert not commit(store, Change(key(), *first, "2"))
+    assert commit(store, Change(key(), *first, None))
+    with pytest.raises(OverQuota, match="the limit is") as refused:
+        commit(store, Change(key(), "", bytes(1000), "1"))
+    assert refused.value.excess == (0, 700)
     assert kept(store, key()) == first
 
 
-def test_one_of_many_swaps_succeeds(store):
-    store.swap(key(), Record("0", b""), None)
+def test_all_of_a_commit_happens_or_nothing(store):
+    store.put(key("a"), Record("a", b"1"))
+    store.put(key("b"), Record("b", b"2"))
+    one, other = Change(key("a"), "new", b"3", "a"), Change(key("b"), None, seen="other")
+    fits, over = Change(key("c"), "c", b"4", None), Change(key("d"), "", bytes(300), None)
+    assert not commit(store, one, fits, other)
+    with pytest.raises(OverQuota):
+        commit(store, one, fits, over)
+    assert [kept(store, key(id)) for id in "abcd"] == [("a", b"1"), ("b", b"2"), None, None]
+    assert store.usage("tapes", ME) == (2, 4)
+    assert commit(store, one, fits, other._replace(seen="b"))
+    assert [kept(store, key(id)) for id in "abcd"] == [("new", b"3"), None, ("c", b"4"), None]
+    assert store.usage("tapes", ME) == (2, 6)
+
+
+@pytest.mark.parametrize("nbytes", [10, 250])
+def test_bodies_are_kept_replaced_and_appended_to(store, nbytes, monkeypatch):
+    monkeypatch.setattr("gradwire_service.store.redis._SHORT_BYTES", 100)
+    assert commit(store, Change(key(), "1", b"x" * nbytes))
+    assert commit(store, Change(key(), "22", seen="1"))
+    assert kept(store, key()) == ("22", b"x" * nbytes)
+    assert commit(store, Change(key(), "3", b"yz", "22", appends=True))
+    assert kept(store, key()) == ("3", b"x" * nbytes + b"yz")
+    assert store.usage("tapes", ME) == (1, nbytes + 3)
+    assert [found and found[0::2] for found in store.peek([key(), key("b")], nbytes)] == [
+        ("3", b"yz"),
+        None,
+    ]
+    assert store.peek([key()])[0].tail == b""
+    with pytest.raises(OverQuota):
+        commit(store, Change(key(), "3", b"y" * 300, "3", appends=True))
+    assert commit(store, Change(key(), None, seen="3"))
+    assert store.usage("tapes", ME) == (0, 0)
+    for change in Change(key(), "4"), Change(key("b"), "5", b"6", appends=True):
+        assert commit(store, change)
+        assert kept(store, change.key) == (change.head, change.body or b"")
+
+
+def test_reading_writes_once_in_a_tenth_of_the_time_to_live(store, clock):
+    """Of kinds that are not evicted by use; to peek is no use at all."""
+    first = store.put(key(), RECORD)
+    clock.now += 0.09 * TTL
+    assert store.find(key()).expires_at == store.peek([key()])[0].expires_at == first
+    clock.now += 0.02 * TTL
+    assert store.peek([key()])[0].expires_at == first
+    assert store.find(key()).expires_at == clock.now + TTL
+    tensor = key(kind="tensors")
+    store.put(tensor, RECORD)
+    clock.now += 0.01 * TTL
+    assert store.find(tensor).expires_at == clock.now + TTL
+
+
+def test_bodies_that_another_process_has_shared_are_stored(store, monkeypatch):
+    for kind in "tapes", "names":
+        monkeypatch.setitem(store.policies, kind, PLENTY[kind])
+    shared = SharedMemory.of_length(256 * 4096)
+    shared.rewrite(bytes(range(256)) * 4096)
+    assert commit(store, Change(key(), "", shared))
+    store.put(key(kind="names"), Record("", shared))
+    for kind in "tapes", "names":
+        assert store.find(key(kind=kind)).content == bytes(range(256)) * 4096
+
+
+def test_one_of_many_commits_succeeds(store):
+    store.put(key(), Record("0", b""))
     with ThreadPoolExecutor(8) as pool:
         for turn in range(10):
-            swap = lambda n, turn=turn: store.swap(  # noqa: E731
-                key(), Record(str(turn + 1), b"%d" % n), str(turn)
+            change = lambda n, turn=turn: commit(  # noqa: E731
+                store, Change(key(), str(turn + 1), b"%d" % n, str(turn))
             )
-            assert sum(pool.map(swap, range(8))) == 1
+            assert sum(pool.map(change, range(8))) == 1
 
 
 def test_the_same_request_may_consume_a_record_again(store, clock):

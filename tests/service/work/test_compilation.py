@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query, native
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import no_deadline
 from gradwire_engine.shared_budget import SharedBudget
 from gradwire_service.app import create_app
 from gradwire_service.codes import CodeCache
@@ -265,7 +265,7 @@ def test_an_engine_goes_over_to_what_the_child_compiled(compiler):
 
     def ask():
         call = engine.call(program, {"x": Leaf(x)}, query)
-        answer = call.replay(unhurried)
+        answer = call.replay(no_deadline)
         (path,) = call.entry.paths
         names = [i.op.name for i in path.executable.replayed.instructions]
         return answer, "native" in names

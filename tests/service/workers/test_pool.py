@@ -302,6 +302,6 @@ async def test_requests_may_be_repeated_when_what_starts_workers_was_ended(serve
             os.kill(int(stat_of(worker)[1]), signal.SIGKILL)
             refusal = (await running).json()
             assert (refusal["status"], refusal["code"]) == (503, "overloaded")
-            await until(lambda: workers(client) not in ([], [worker]))
+            await until(lambda ended=worker: workers(client) not in ([], [ended]))
         answer = await client.post("/v1/gradient", json={"program": LOOP, "variables": {"x": 0.3}})
         assert answer.status_code == 200

@@ -32,7 +32,7 @@ from gradwire_engine.kernels.why_not_fused import why_in_none, why_not_in_one
 from gradwire_engine.ops import constants
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.optimize.target import rules
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Instruction, Tape
 
 logger = logging.getLogger("gradwire")
@@ -117,7 +117,7 @@ class NativeExecutable(WalkExecutable):
         if self._is_settled:
             self._take(poll)
 
-    def compile_kernels(self, poll: Poll = unhurried) -> None:
+    def compile_kernels(self, poll: Poll = no_deadline) -> None:
         """Compile what machine code does sooner than NumPy, if there is any.
 
         Raises: what compiling does.

@@ -135,9 +135,8 @@ def _scaled_second(z: Any, v: Any, x: Any) -> Any:
 
 def _of_second(z: Any, v: Any, x: Any) -> Any:
     z = _second_kind(scipy.yv, -1 / math.pi)(z, v, x)
-    turn = np.exp(1j * x) * np.exp(-0.5j * math.pi * (np.fmod(v, 4) + 0.5))
-    far = (_far(v, x, 1j) * turn).imag * math.sqrt(2 / math.pi)
-    z = np.where((z == 0) & (x > 1), far, z)
+    wave = np.exp(1j * (x - (v / 2 + 0.25) * math.pi)) * math.sqrt(2 / math.pi)
+    z = np.where((z == 0) & (x > 1), (_far(v, x, 1j) * wave).imag, z)
     return np.where((x == math.inf) & np.isfinite(v), 0, z)
 
 
@@ -158,21 +157,13 @@ def _struve(z: Any, v: Any, x: Any) -> Any:
     return np.where((x > 0) & (x < _NEAR), near, z)
 
 
-def _k0(z: Any, x: Any) -> Any:
-    near = math.log(2) - np.log(x) - _EULER
-    return np.where((x > 0) & (x < 1), near, z)
-
-
-def _ln_gamma(z: Any, x: Any) -> Any:
-    return np.where((x > 0) & (x < 1), -np.log(x), z)
+def _near(rule: Routine) -> Routine:
+    """Below 1 a ``rule`` for ``x``."""
+    return lambda z, x: np.where((x > 0) & (x < 1), rule(x), z)
 
 
 def _ln_size_of_gamma(z: Any, x: Any) -> Any:
     return np.where(abs(x) < _STEPS_END, -np.log(abs(x)), z)
-
-
-def _k1(z: Any, x: Any) -> Any:
-    return np.where((x > 0) & (x < 1), 1 / x, z)
 
 
 def _spherical(routine: Routine, scale: float, *, first: bool) -> Routine:
@@ -319,9 +310,9 @@ def _completed() -> dict[str, Routine]:
         "spence": _ends(inf=-math.inf),
         "zeta": lambda z, s, q: np.where((s > _HIGH_ZETA) & (q > 1), 0, z),
         "gammaln": _ln_size_of_gamma,
-        "loggamma": _ln_gamma,
-        "k0": _k0,
-        "k1": _k1,
+        "loggamma": _near(lambda x: -np.log(x)),
+        "k0": _near(lambda x: math.log(2) - np.log(x) - _EULER),
+        "k1": _near(lambda x: 1 / x),
         "iv": _first_kind(1, math.inf),
         "ive": _scaled_first,
         "kv": _second_kind(scipy.kv, 0.5),

@@ -14,7 +14,7 @@ from gradwire_engine.backends.walk.walk import Walk
 from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.ops.constants import GuardFailed
 from gradwire_engine.ops.loops import Loop
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Instruction, Tape
 
 #: Predicted time of an instruction, of preparing it, and of an operation.
@@ -35,7 +35,7 @@ class WalkExecutable(Executable):
     def __init__(
         self,
         tape: Tape,
-        poll: Poll = unhurried,
+        poll: Poll = no_deadline,
         loops: Loops | None = None,
         *,
         exact: bool = False,

@@ -15,7 +15,7 @@ from gradwire_engine.backends.reference.loops import stack_check
 from gradwire_engine.backends.walk.steps import Step, Steps, lines, walk
 from gradwire_engine.ops.constants import Constant, Input, UnrecordedPath
 from gradwire_engine.ops.loops import Loop, Path
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Instruction, StackType
 from gradwire_engine.traversal import ancestors
 
@@ -220,7 +220,7 @@ class Loops:
     def __init__(self) -> None:
         self._functions: WeakKeyDictionary[Loop, LoopWalk] = WeakKeyDictionary()
 
-    def function(self, op: Loop, poll: Poll = unhurried) -> LoopWalk:
+    def function(self, op: Loop, poll: Poll = no_deadline) -> LoopWalk:
         """The function of a loop."""
         found = self._functions.get(op)
         if found is None:

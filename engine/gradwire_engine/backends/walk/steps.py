@@ -107,10 +107,9 @@ class Steps:
         if isinstance(op, Item) and isinstance(operands[0].op, FusedGroup):
             return args[0] + op.index
         pooled = kind if isinstance(kind, ArrayType) and kind.nbytes >= POOLED_BYTES else None
-        if not pooled:  # the result may replace an operand
-            small = [place for place, nbytes in dead if nbytes < POOLED_BYTES]
+        if dead and not pooled:  # the result may replace an operand
+            self._free += [place for place, nbytes in dead if nbytes < POOLED_BYTES]
             dead = [each for each in dead if each[1] >= POOLED_BYTES]
-            self._free += small
         to = self.take()
         called, writes = self._function(op, operands, pooled=pooled is not None)
         if isinstance(op, Loop):

@@ -13,7 +13,7 @@ from gradwire_engine.backends.walk.finite import unsure
 from gradwire_engine.backends.walk.loops import Loops
 from gradwire_engine.backends.walk.steps import Steps, lines, walk
 from gradwire_engine.ops.constants import Constant, Input, Item
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Instruction, Tape, scalar_char
 
 #: All outputs, and those of them that are not known to be finite.
@@ -23,7 +23,7 @@ Outputs: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]]
 class Walk:
     """Computes the outputs of a tape from its inputs."""
 
-    def __init__(self, tape: Tape, plan: Plan, loops: Loops, poll: Poll = unhurried) -> None:
+    def __init__(self, tape: Tape, plan: Plan, loops: Loops, poll: Poll = no_deadline) -> None:
         made, dead, polls = tape.instructions, plan.dead, plan.polls
         #: The number of inputs that are read.
         self._inputs = 1 + max([made[slot].op.index for slot in tape.inputs], default=-1)  # type: ignore[attr-defined]
@@ -43,14 +43,10 @@ class Walk:
                 where.append(steps.place(op.value))
                 kept.add(slot)
                 continue
-            gone = [d for d in dead[slot] if d != slot and d not in kept]
-            operands = [made[arg] for arg in args]
-            to = steps.compute(
-                instruction,
-                [where[arg] for arg in args],
-                operands,
-                [(where[d], made[d].type.nbytes) for d in gone],
-            )
+            gone = [d for d in dead[slot] or () if d != slot and d not in kept]
+            at, operands = map(where.__getitem__, args), map(made.__getitem__, args)
+            released = [(where[d], made[d].type.nbytes) for d in gone]
+            to = steps.compute(instruction, [*at], [*operands], released)
             where.append(to)
             if isinstance(op, FusedGroup):
                 kept.add(slot)

@@ -162,4 +162,4 @@ def linspace(
 def _common(x: Var, y: Var) -> Shape:
     from gradwire_engine.ops.elementwise import broadcast_shapes
 
-    return broadcast_shapes(x.type.shape, y.type.shape)
+    return broadcast_shapes(x.shape, y.shape)

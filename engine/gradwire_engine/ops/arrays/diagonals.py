@@ -49,7 +49,7 @@ class MatrixDiagonal(View):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is zero but for the diagonal, which is ``z_bar``."""
-        *_, rows, columns = operands[0].type.shape
+        *_, rows, columns = operands[0].shape
         return (OnDiagonal(rows, columns, self.offset)(z_bar),)
 
 
@@ -138,7 +138,7 @@ class Triu(Triangle):
 
 def embedded(x: Var, offset: int = 0) -> Var:
     """Square matrices with the last axis of ``x`` on diagonal ``offset``, else zeros."""
-    side = x.type.shape[-1] + abs(offset)
+    side = x.shape[-1] + abs(offset)
     return OnDiagonal(side, side, offset)(x)
 
 

@@ -77,7 +77,7 @@ class Concatenate(Op):
         """Each operand's slice of ``z_bar``."""
         bars, start = [], 0
         for x in operands:
-            stop = start + x.type.shape[self.axis]
+            stop = start + x.shape[self.axis]
             bars.append(sliced(z_bar, self.axis, start, stop))
             start = stop
         return bars

@@ -57,7 +57,7 @@ class Roll(Op):
         x, shifts = b.array(a), counts(shift, "shift")
         if axis is None:
             flat = reshape(x, (x.type.size,))
-            return reshape(cls((sum(shifts),), (0,))(flat), x.type.shape)
+            return reshape(cls((sum(shifts),), (0,))(flat), x.shape)
         places = tuple([axis_of(place, x.ndim, "roll") for place in integers(axis, "axis")])
         count = max(len(shifts), len(places))
         if {len(shifts), len(places)} - {1, count}:

@@ -80,7 +80,7 @@ def at_ids(x: Var, ids: Var) -> Var:
 
 def added_at_ids(x: Var, ids: Var, count: int) -> Var:
     """``count`` rows of zeros, to which the rows of ``x`` are added where their ids say."""
-    return ScatterAdd((ARRAY, *(FULL,) * (x.ndim - 1)), (count, *x.type.shape[1:]))(x, ids)
+    return ScatterAdd((ARRAY, *(FULL,) * (x.ndim - 1)), (count, *x.shape[1:]))(x, ids)
 
 
 class SegmentExtreme(SegmentReduction):
@@ -151,6 +151,6 @@ def _before(x: Var, ids: Var, *, flip: Flip | None = None) -> Var:
     b, n = x.builder, ids.type.size
     same = Equal()(sliced(ids, 0, 1, n), sliced(ids, 0, 0, n - 1))
     linked = b.cast(Pad((1,), (0,))(same), x.dtype)
-    linked = b.broadcast(reshape(linked, (n,) + (1,) * (x.ndim - 1)), x.type.shape)
+    linked = b.broadcast(reshape(linked, (n,) + (1,) * (x.ndim - 1)), x.shape)
     z = LinearRecurrence(0)(linked * shifted(x, 0, 1), 1 - linked)
     return z if flip is None else flip(z)

@@ -40,7 +40,7 @@ class Reshape(View):
         if order not in ("C", "F"):
             raise BadArgument("the order is 'C', row-major, or 'F', column-major")
         var = b.array(a)
-        target = reshaped(var.type.shape, integers(shape, "shape"))
+        target = reshaped(var.shape, integers(shape, "shape"))
         if order == "C":
             return reshape(var, target)
         turned = transpose(var, tuple(reversed(range(var.ndim))))
@@ -57,7 +57,7 @@ class Reshape(View):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is ``z_bar`` reshaped back."""
-        return (reshape(z_bar, operands[0].type.shape),)
+        return (reshape(z_bar, operands[0].shape),)
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
         """Keep the batch axis."""
@@ -134,7 +134,7 @@ class BroadcastTo(View):
 
 def reshape(x: Var, shape: Shape) -> Var:
     """``x`` with the given shape, which has no -1."""
-    return x if x.type.shape == shape else Reshape(shape)(x)
+    return x if x.shape == shape else Reshape(shape)(x)
 
 
 def transpose(x: Var, axes: tuple[int, ...]) -> Var:
@@ -177,6 +177,6 @@ def moveaxis(b: Builder, a: Any, source: Static, destination: Static) -> Any:
 
 def unsqueeze(x: Var, places: tuple[int, ...]) -> Var:
     """``x`` with axes of length 1 at ``places`` of the result."""
-    rest = iter(x.type.shape)
-    ndim = len(few_axes((*x.type.shape, *places)))
+    rest = iter(x.shape)
+    ndim = len(few_axes((*x.shape, *places)))
     return reshape(x, tuple([1 if axis in places else next(rest) for axis in range(ndim)]))

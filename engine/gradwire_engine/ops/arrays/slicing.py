@@ -37,7 +37,7 @@ class Slice(View):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is ``z_bar`` with zeros around."""
-        shape = operands[0].type.shape
+        shape = operands[0].shape
         after = tuple([length - stop for length, stop in zip(shape, self.stops, strict=True)])
         return (Pad(self.starts, after)(z_bar),)
 
@@ -73,7 +73,7 @@ class Pad(Op):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is the inner block of ``z_bar``."""
-        shape = operands[0].type.shape
+        shape = operands[0].shape
         stops = tuple([first + n for first, n in zip(self.before, shape, strict=True)])
         return (Slice(self.before, stops)(z_bar),)
 
@@ -88,7 +88,7 @@ class Pad(Op):
 
 def sliced(x: Var, axis: int, start: int, stop: int) -> Var:
     """``x`` from ``start`` to before ``stop`` along ``axis``."""
-    shape = x.type.shape
+    shape = x.shape
     if start == 0 and stop == shape[axis]:
         return x
     starts, stops = [0] * len(shape), list(shape)
@@ -107,7 +107,7 @@ def split(b: Builder, ary: Any, indices_or_sections: Static, axis: Static = 0) -
     """A list of parts along ``axis``: so many of equal length, or cut before the given indices."""
     x = b.array(ary)
     place = axis_of(axis, x.ndim, "split")
-    sections, length = indices_or_sections, x.type.shape[place]
+    sections, length = indices_or_sections, x.shape[place]
     if not isinstance(sections, list | tuple) and length % (_sections(sections)):
         raise ShapeMismatch(
             f"split cannot cut length {length} into {sections} equal parts",
@@ -128,13 +128,13 @@ def unstack(b: Builder, x: Any, axis: Static = 0) -> Any:
     """A list of the array's parts along ``axis``, which goes."""
     var = b.array(x)
     place = axis_of(axis, var.ndim, "unstack")
-    count = few_parts(b, var.type.shape[place])
+    count = few_parts(b, var.shape[place])
     return [picked(var, place, index) for index in range(count)]
 
 
 def of_lengths(x: Var, sizes: Sequence[int], axis: int) -> list[Var]:
     """Parts of ``x`` of the given lengths along ``axis``, which together make up its own."""
-    length = x.type.shape[axis]
+    length = x.shape[axis]
     if min(sizes, default=0) < 0 or sum(sizes) != length:
         raise BadArgument(f"these parts do not make up a length of {length}")
     return _parts(x, [*accumulate(sizes)][:-1], axis)
@@ -155,7 +155,7 @@ def _sections(value: Any) -> int:
 
 
 def _parts(x: Var, cuts: Any, axis: int) -> list[Var]:
-    length = x.type.shape[axis]
+    length = x.shape[axis]
     if isinstance(cuts, list | tuple):
         wanted = [slice(cut).indices(length)[1] for cut in integers(cuts, "indices_or_sections")]
         ends = [*wanted, length]

@@ -81,7 +81,7 @@ class Windows(View):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """Each element has the sum over the windows that hold it."""
-        shape = operands[0].type.shape[-len(self.sizes) :]
+        shape = operands[0].shape[-len(self.sizes) :]
         return (OverlapAdd(shape, self.strides, self.dilations)(z_bar),)
 
 
@@ -130,7 +130,7 @@ class OverlapAdd(Op):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """Each window has its elements' cotangents."""
         n = len(self.shape)
-        sizes = operands[0].type.shape[-2 * n : -n]
+        sizes = operands[0].shape[-2 * n : -n]
         return (Windows(sizes, self.strides, self.dilations)(z_bar),)
 
     def flops(self, result: Type, *types: ArrayType) -> int:
@@ -175,7 +175,7 @@ def bordered(x: Var, pairs: Pairs) -> Var:
     """``x`` with zeros before and after its last axes, cut off where their number is negative."""
     lead = x.ndim - len(pairs)
     widths = [(0, 0)] * lead + list(pairs)
-    shape = x.type.shape
+    shape = x.shape
     if any(sum(pair) + n < 0 or -min(pair) > n for pair, n in zip(widths, shape, strict=True)):
         raise ShapeMismatch(f"padding by {tuple(pairs)} leaves nothing of shape {shape}")
     if any(min(pair) < 0 for pair in pairs):

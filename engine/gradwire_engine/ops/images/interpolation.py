@@ -13,7 +13,7 @@ from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.ops.pointwise.arithmetic import Remainder
-from gradwire_engine.ops.pointwise.comparison import GreaterEqual, LessEqual, LogicalAnd
+from gradwire_engine.ops.pointwise.comparison import GreaterEqual, LessEqual
 from gradwire_engine.ops.pointwise.selection import Floor, Maximum, Minimum, Where
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.reductions.reductions import Sum
@@ -91,9 +91,9 @@ def sampled(
     indices: list[Var] = []
     weights: list[Var] = []
     known: Var | None = None
-    shape = broadcast_shapes(*[p.type.shape for p in positions])
+    shape = broadcast_shapes(*[p.shape for p in positions])
     for place, position in enumerate(positions):
-        length = x.type.shape[len(leading) + place]
+        length = x.shape[len(leading) + place]
         if not length:
             raise ShapeMismatch(f"there is nothing to interpolate in {x.type}")
         # The elements around stand along an axis of their own, before those of the positions.
@@ -102,7 +102,7 @@ def sampled(
         weights.append(b.cast(weight, x.dtype))
         if fill is not None:
             lies = within(index, length)
-            known = lies if known is None else LogicalAnd()(known, lies)
+            known = lies if known is None else known & lies
         indices.append(BORDERS[mode](index, length))
     pattern = (ARRAY,) * (len(leading) + count) + (FULL,) * rest
     z = GetItem(pattern)(x, *leading, *indices)
@@ -130,18 +130,18 @@ def _neighbours(position: Var, stencil: Stencil, around: tuple[int, ...]) -> tup
 def within(x: Var, length: int) -> Var:
     """True if ``x`` is an index of ``length`` elements, or between two."""
     below, above = x.constant(0), x.constant(length - 1)
-    return LogicalAnd()(GreaterEqual()(x, below), LessEqual()(x, above))
+    return GreaterEqual()(x, below) & LessEqual()(x, above)
 
 
 def inside(x: Var, positions: Sequence[Var], first: int = 0) -> Var:
     """True if the positions lie between the outermost elements of the axes from ``first``."""
-    found = [within(p, n) for p, n in zip(positions, x.type.shape[first:], strict=False)]
+    found = [within(p, n) for p, n in zip(positions, x.shape[first:], strict=False)]
     known = found[0]
     for other in found[1:]:
-        known = LogicalAnd()(known, other)
+        known = known & other
     return known
 
 
 def _followed(x: Var, count: int) -> Var:
     """``x`` with ``count`` axes of length 1 behind."""
-    return reshape(x, (*x.type.shape, *(1,) * count))
+    return reshape(x, (*x.shape, *(1,) * count))

@@ -143,7 +143,7 @@ def stretched(
 
 def _length(x: Var, axis: int, count: int) -> int:
     """The length along ``axis``, of which elements are to be made."""
-    length = x.type.shape[axis]
+    length = x.shape[axis]
     if count and not length:
         raise ShapeMismatch(f"there is nothing to interpolate along axis {axis} of {x.type}")
     return length
@@ -179,6 +179,6 @@ def resize_image(
         raise BadArgument(f"resize_image knows the methods nearest, area, {', '.join(KERNELS)}")
     x = x if method == "nearest" else b.inexact(x)
     for axis, count in enumerate(target):
-        if count != x.type.shape[axis]:
+        if count != x.shape[axis]:
             x = resized(x, axis, count, method, antialias=smooth)
     return x

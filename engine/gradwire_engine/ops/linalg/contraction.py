@@ -102,7 +102,7 @@ def product(x: Var, left: str, y: Var, right: str, result: str) -> Var:
 def _aligned(x: Var, labels: str, result: str) -> Var:
     """``x`` with its axes in the order of the result's, and of length 1 along the others."""
     turned = transpose(x, tuple([labels.index(label) for label in result if label in labels]))
-    lengths = dict(zip(labels, x.type.shape, strict=True))
+    lengths = dict(zip(labels, x.shape, strict=True))
     return reshape(turned, tuple([lengths.get(label, 1) for label in result]))
 
 

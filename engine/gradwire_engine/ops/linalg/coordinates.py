@@ -64,13 +64,13 @@ class OfSparse(Op):
         """More columns of one matrix, or the blocks on the diagonal of a large one."""
         *matrix, x = operands
         if not any(batched[:3]):
-            count, length, width = x.type.shape
+            count, length, width = x.shape
             columns = reshape(transpose(x, (1, 0, 2)), (length, count * width))
             z = self(*matrix, columns)
-            return transpose(reshape(z, (z.type.shape[0], count, width)), (1, 0, 2))
+            return transpose(reshape(z, (z.shape[0], count, width)), (1, 0, 2))
         values, row, column, x = everywhere(operands, batched)
-        count, length, width = x.type.shape
-        size = self.size(x.type._replace(shape=x.type.shape[1:]))
+        count, length, width = x.shape
+        size = self.size(x.type._replace(shape=x.shape[1:]))
         z = self.of_blocks(count)(
             flat(values), _blocks(row, size), _blocks(column, length), _rows(x)
         )
@@ -88,13 +88,13 @@ def flat(x: Var) -> Var:
 
 def _rows(x: Var) -> Var:
     """The rows of a stack of matrices below one another."""
-    count, length, width = x.type.shape
+    count, length, width = x.shape
     return reshape(x, (count * length, width))
 
 
 def _blocks(index: Var, length: int) -> Var:
     """Places in matrices of ``length`` rows (or columns) as places in all of them, in a row."""
-    shape = (index.type.shape[0], 1)
+    shape = (index.shape[0], 1)
     starts = index.builder.table(shape, lambda example, _: example * length, index.dtype)
     return flat(index + starts)
 
@@ -121,7 +121,7 @@ class CooMatMul(OfSparse):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``values_bar = (z_bar x^H)`` at the nonzeros, ``x_bar = a^H z_bar``."""
         values, row, column, x = operands
-        x_bar = CooMatMul(x.type.shape[0])(conj(values), column, row, z_bar)
+        x_bar = CooMatMul(x.shape[0])(conj(values), column, row, z_bar)
         return Sampled()(z_bar, conj(x), row, column), None, None, x_bar
 
     def flops(self, result: Type, *types: ArrayType) -> int:
@@ -153,15 +153,15 @@ class Sampled(Op):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = a conj(y)`` and ``y_bar = a^T conj(x)`` of the sparse ``a`` of ``z_bar``."""
         x, y, row, column = operands
-        x_bar = CooMatMul(x.type.shape[0])(z_bar, row, column, conj(y))
-        y_bar = CooMatMul(y.type.shape[0])(z_bar, column, row, conj(x))
+        x_bar = CooMatMul(x.shape[0])(z_bar, row, column, conj(y))
+        y_bar = CooMatMul(y.shape[0])(z_bar, column, row, conj(x))
         return x_bar, y_bar, None, None
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
         """The examples' rows below one another."""
         x, y, row, column = everywhere(operands, batched)
-        places = _blocks(row, x.type.shape[1]), _blocks(column, y.type.shape[1])
-        return reshape(self(_rows(x), _rows(y), *places), row.type.shape)
+        places = _blocks(row, x.shape[1]), _blocks(column, y.shape[1])
+        return reshape(self(_rows(x), _rows(y), *places), row.shape)
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """A product and a sum for each place and inner element."""

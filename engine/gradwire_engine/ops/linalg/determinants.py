@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.ops.arrays.shape import swap_last, unsqueeze
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.constants import Item
-from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import broadcast_shapes, conj
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import Inv, OfSquare, adjoint
@@ -18,7 +17,7 @@ from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.tape import ArrayType, TupleType, Type
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Var
 
 
 def _for_matrices(x: Var) -> Var:
@@ -181,12 +180,6 @@ class SLogDet(OfSquare):
     The logarithm is -inf where a matrix is singular; its derivative raises there.  The sign of a
     real determinant has derivative 0, that of a complex one is a direction.
     """
-
-    @classmethod
-    def record(cls, b: Builder, a: Any) -> Any:
-        """Record the pair and its two items."""
-        pair = cls()(floating(b, a))
-        return [Item(0)(pair), Item(1)(pair)]
 
     def infer(self, *types: ArrayType) -> Type:
         """A pair of numbers for each matrix, the second real."""

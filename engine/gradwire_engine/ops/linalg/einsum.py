@@ -105,7 +105,7 @@ def _parsed(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
 def _lengths(inputs: Sequence[str], arrays: Sequence[Var]) -> dict[str, int]:
     lengths: dict[str, int] = {}
     for letters, x in zip(inputs, arrays, strict=True):
-        for letter, length in zip(letters, x.type.shape, strict=True):
+        for letter, length in zip(letters, x.shape, strict=True):
             known = lengths.setdefault(letter, length)
             if known == 1:
                 lengths[letter] = length
@@ -120,15 +120,13 @@ def _simple(x: Var, letters: str, lengths: dict[str, int]) -> Term:
         while letters.count(letter) > 1:
             first = letters.index(letter)
             second = letters.index(letter, first + 1)
-            if x.type.shape[first] != x.type.shape[second]:
+            if x.shape[first] != x.shape[second]:
                 raise ShapeMismatch(f"einsum cannot take a diagonal of {x.type}")
             kept = tuple([i for i in range(x.ndim) if i not in (first, second)])
             x = MatrixDiagonal(0)(transpose(x, (*kept, first, second)))
             letters = "".join(letters[i] for i in kept) + letter
     full = [
-        letter
-        for letter, length in zip(letters, x.type.shape, strict=True)
-        if length == lengths[letter]
+        letter for letter, length in zip(letters, x.shape, strict=True) if length == lengths[letter]
     ]
     return Term(reshape(x, tuple([lengths[letter] for letter in full])), "".join(full))
 

@@ -96,14 +96,14 @@ class MatMul(Op):
 
 def squeezed(x: Var, axis: int) -> Var:
     """``x`` without its axis ``axis``, of length 1 and counted from the last."""
-    shape = list(x.type.shape)
+    shape = list(x.shape)
     del shape[axis]
     return reshape(x, tuple(shape))
 
 
 def times(x: Var, y: Var) -> Var:
     """Matrix product, as a plain product where there is nothing to add."""
-    return Multiply()(x, y) if x.type.shape[-1] == 1 else MatMul()(x, y)
+    return Multiply()(x, y) if x.shape[-1] == 1 else MatMul()(x, y)
 
 
 def pairs(x: Var, y: Var) -> Var:

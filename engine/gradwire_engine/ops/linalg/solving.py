@@ -9,10 +9,11 @@ from gradwire_engine.ops.arrays.diagonals import Tril, Triu
 from gradwire_engine.ops.arrays.shape import swap_last
 from gradwire_engine.ops.base import Cotangents, Op, register
 from gradwire_engine.ops.batching import over_stacks
+from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import broadcast_shapes, conj
 from gradwire_engine.ops.linalg.products import MatMul, times
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.tape import ArrayType, TupleType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -30,8 +31,11 @@ class OfSquare(Op):
 
     @classmethod
     def record(cls, b: Builder, a: Any) -> Any:
-        """Record on floating or complex matrices."""
-        return cls()(floating(b, a))
+        """Record on floating or complex matrices; of several results all items."""
+        z = cls()(floating(b, a))
+        kind: Type = z.type
+        count = len(kind.items) if isinstance(kind, TupleType) else 0
+        return [Item(i)(z) for i in range(count)] or z
 
     def infer(self, *types: ArrayType) -> Type:
         """Same type, of square matrices that LAPACK takes."""

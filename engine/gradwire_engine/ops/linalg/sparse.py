@@ -74,9 +74,9 @@ def by_columns(op: Op, values: Var, row: Var, column: Var, x: Var) -> Var:
         return flat(op(values, row, column, reshape(x, (x.type.size, 1))))
     order = (x.ndim - 2, *range(x.ndim - 2), x.ndim - 1)
     moved = transpose(x, order)
-    length, *rest = moved.type.shape
+    length, *rest = moved.shape
     z = op(values, row, column, reshape(moved, (length, math.prod(rest))))
-    z = reshape(z, (z.type.shape[0], *rest))
+    z = reshape(z, (z.shape[0], *rest))
     return transpose(z, (*range(1, x.ndim - 1), 0, x.ndim - 1))
 
 
@@ -99,8 +99,8 @@ def coo_matmul(
     values, row, column, x = coo(b, values, row, column, dense)
     if flag(transpose, "transpose"):
         row, column, size = column, row, size[::-1]
-    if not x.ndim or x.type.shape[-min(2, x.ndim)] != size[1]:
-        raise ShapeMismatch(f"coo_matmul needs {size[1]} rows to multiply, got {x.type.shape}")
+    if not x.ndim or x.shape[-min(2, x.ndim)] != size[1]:
+        raise ShapeMismatch(f"coo_matmul needs {size[1]} rows to multiply, got {x.shape}")
     return by_columns(CooMatMul(size[0]), values, row, column, x)
 
 

@@ -234,12 +234,6 @@ class Eig(OfVectors, OfSquare):
 
     workspace = 1.0
 
-    @classmethod
-    def record(cls, b: Builder, a: Any) -> Any:
-        """Record the pair and its two items."""
-        pair = cls()(floating(b, a))
-        return [Item(0)(pair), Item(1)(pair)]
-
     def infer(self, *types: ArrayType) -> Type:
         """Complex eigenvalues, and eigenvectors as columns."""
         super().infer(*types)

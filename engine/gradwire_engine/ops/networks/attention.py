@@ -21,13 +21,13 @@ def attention_weights(
     b: Builder, query: Var, key: Var, mask: Any, *, is_causal: bool, scale: Any
 ) -> Var:
     """``softmax(scale q k^T + mask)`` over the keys, 0 for a query that may look at none."""
-    factor = 1 / math.sqrt(max(query.type.shape[-1], 1)) if scale is None else scale
+    factor = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else scale
     query, given = b.promote(query, factor)
     scores = MatMul()(query * given, swap_last(key))
     softmax = Softmax((scores.ndim - 1,))
     lowest = scores.constant(-math.inf)
     if is_causal:
-        seen = b.table(scores.type.shape[-2:], lambda query, key: key <= query, BOOL)
+        seen = b.table(scores.shape[-2:], lambda query, key: key <= query, BOOL)
         return softmax(Where()(seen, scores, lowest))
     if mask is None:
         return softmax(scores)

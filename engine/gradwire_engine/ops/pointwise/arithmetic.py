@@ -129,7 +129,7 @@ class Power(Binary):
 
 def in_base(x: Var, y: Var) -> Var:
     """``y x**(y-1)``, 0 where ``y`` is; of a number in the text without a choice."""
-    from gradwire_engine.ops.pointwise.comparison import IsFinite, LogicalAnd, LogicalNot
+    from gradwire_engine.ops.pointwise.comparison import IsFinite, LogicalNot
     from gradwire_engine.ops.pointwise.selection import Where
 
     b = y.builder
@@ -140,7 +140,7 @@ def in_base(x: Var, y: Var) -> Var:
         return y * Power()(x, y.constant(known - 1))
     power = Power()(x, y - 1)
     # 0 times what overflows, as 0**-1, is 0; of other powers the derivative in y remains.
-    hidden = LogicalAnd()(y.equals(0), LogicalNot()(IsFinite()(power)))
+    hidden = y.equals(0) & LogicalNot()(IsFinite()(power))
     return y * Where()(hidden, y.constant(0), power)
 
 
@@ -151,7 +151,7 @@ def in_exponent(x: Var, z: Var) -> Var:
     from gradwire_engine.ops.pointwise.selection import Where
 
     one = x.constant(1)
-    if x.type.dtype.kind == "c":
+    if x.dtype.kind == "c":
         return z * Log()(Where()(x.equals(0), one, x))
     zero = x.constant(0)
     outside = LessEqual()(x, zero)
@@ -192,9 +192,9 @@ class Reciprocal(InexactUnary):
     scalar = "1.0 / {0}"
     flops_per_element = 1
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar z*²``."""
-        return (-(z_bar * Square()(conj(z))),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = -z²``."""
+        return -Square()(z)
 
 
 @register("absolute", "abs")

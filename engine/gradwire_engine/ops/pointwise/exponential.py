@@ -14,7 +14,7 @@ from gradwire_engine.ops.elementwise import (
     conj,
 )
 from gradwire_engine.ops.pointwise.arithmetic import Excess
-from gradwire_engine.ops.pointwise.comparison import LogicalAnd, NotEqual
+from gradwire_engine.ops.pointwise.comparison import NotEqual
 from gradwire_engine.ops.pointwise.selection import Where, zero_unless
 from gradwire_engine.ops.promotion import inexact_promoted
 
@@ -56,9 +56,9 @@ class Exp2(InexactUnary):
     ufunc = "exp2"
     scalar = "math.exp2({0})"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (z ln 2)*``."""
-        return (z_bar * (conj(z) * LN_2),)
+    def slope(self, z: Var, x: Var) -> Var:
+        """``∂z/∂x = z ln 2``."""
+        return z * LN_2
 
 
 @register("log")
@@ -194,6 +194,6 @@ class XLogY(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (ln y)*``, ``y_bar = z_bar (x / y)*``."""
         x, y = operands
-        nowhere = LogicalAnd()(x.equals(0), y.equals(0))
+        nowhere = x.equals(0) & y.equals(0)
         safe = Where()(nowhere, y.constant(1), y)
         return z_bar * conj(Log()(safe)), z_bar * conj(x / safe)

@@ -12,7 +12,6 @@ from gradwire_engine.ops.pointwise.comparison import (
     GreaterEqual,
     IsNan,
     LessEqual,
-    LogicalOr,
 )
 from gradwire_engine.ops.pointwise.selection import Extremum, Rint, Sign, Where, zero_unless
 from gradwire_engine.ops.promotion import DTYPES, quotient_promoted
@@ -26,7 +25,7 @@ class PresentExtremum(Extremum):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """All of ``z_bar`` to the winner, the first operand if equal or if both are NaN."""
-        wins = LogicalOr()(self.wins()(*operands), IsNan()(operands[1]))
+        wins = self.wins()(*operands) | IsNan()(operands[1])
         return Where().vjp(z_bar, z, wins)[1:]
 
 

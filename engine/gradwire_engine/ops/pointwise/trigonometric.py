@@ -9,7 +9,7 @@ from gradwire_engine.ops.axes import whole_order
 from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.elementwise import Elementwise, InexactUnary, RealBinary, RealUnary, conj
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
-from gradwire_engine.ops.pointwise.comparison import IsFinite, IsInf, LogicalAnd
+from gradwire_engine.ops.pointwise.comparison import IsFinite, IsInf
 from gradwire_engine.ops.pointwise.selection import Sign, Where
 from gradwire_engine.ops.promotion import quotient_promoted
 from gradwire_engine.ops.rules import RULES, FormulaRule, by_formula, radial
@@ -154,7 +154,7 @@ class Hypot(RealBinary):
 
 def _share(x: Var, y: Var) -> Var:
     """``x / hypot(x, y)``, ±1 where ``x`` alone is infinite."""
-    alone = LogicalAnd()(IsInf()(x), IsFinite()(y))
+    alone = IsInf()(x) & IsFinite()(y)
     return Where()(alone, Sign()(x), Cosine()(x, y))
 
 

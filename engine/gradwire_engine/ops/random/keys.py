@@ -133,7 +133,7 @@ def place_of(b: Builder, key: Any) -> Var:
         x = Key()(x)
     if x.dtype.kind not in "iu":
         raise DtypeMismatch(f"a random key must be of integers, got {x.type}")
-    if x.type.shape not in ((), (2,)):
+    if x.shape not in ((), (2,)):
         hint = "split gives several keys, one a row"
         raise ShapeMismatch(f"a random key is an integer or a pair, got {x.type}", hint=hint)
     x = reshape(b.cast(x, _INT64), (x.type.size,))

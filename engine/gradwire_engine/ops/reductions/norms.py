@@ -13,7 +13,7 @@ from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.formulas import abs_power
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power
-from gradwire_engine.ops.pointwise.comparison import IsFinite, LogicalAnd, NotEqual
+from gradwire_engine.ops.pointwise.comparison import IsFinite, NotEqual
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.promotion import real_of
 from gradwire_engine.ops.reductions.reductions import Max, Min, Reduction, Sum, spread
@@ -56,7 +56,7 @@ class Norm(Reduction):
         zero = z.constant(0)
         positive = NotEqual()(z, zero)
         scale = Where()(positive, z_bar / Where()(positive, z, z.constant(1)), zero)
-        scale, bar, length = (spread(y, self.axes, x.type.shape) for y in (scale, z_bar, z))
+        scale, bar, length = (spread(y, self.axes, x.shape) for y in (scale, z_bar, z))
         return (radial(x * b.cast(scale, x.dtype), bar, length, x),)
 
 
@@ -133,7 +133,7 @@ def _vector(x: Var, order: Any, axes: tuple[int, ...], *, keep: bool) -> Var:
     total = Sum.over(powers, axes, keepdims=keep)
     within = NotEqual()(total, zero)
     if order < 0:  # of an element that is 0 so is the norm, and its slopes
-        within = LogicalAnd()(within, IsFinite()(total))
+        within = within & IsFinite()(total)
     root = Power()(Where()(within, total, one), size.constant(1 / order))
     z = Where()(within, root, zero)
     return ByFormula("length")(z, z)
@@ -152,5 +152,5 @@ def _matrix(x: Var, order: Any, axes: tuple[int, ...], *, keep: bool) -> Var:
         z = over.over(values, (values.ndim - 1,))
     else:
         raise BadArgument(f"matrices have no norm {order}", hint='"fro", "nuc", 1, 2, "inf"')
-    shape = x.type.shape
+    shape = x.shape
     return reshape(z, with_ones(shape, axes) if keep else without(shape, axes))

@@ -22,9 +22,7 @@ from gradwire_engine.ops.pointwise.comparison import (
     IsFinite,
     IsNan,
     LessEqual,
-    LogicalAnd,
     LogicalNot,
-    LogicalOr,
     NotEqual,
 )
 from gradwire_engine.ops.pointwise.selection import Floor, Maximum, Minimum, Where, zero_unless
@@ -149,7 +147,7 @@ def _rows(b: Builder, a: Any, q: Any, axis: Any, op: str) -> tuple[Var, Any, tup
         x, q = b.promote(x, floating(b, q))
     if x.dtype.kind == "c":
         raise DtypeMismatch("complex numbers have no quantiles")
-    axes, shape = axes_of(axis, x.ndim, op), x.type.shape
+    axes, shape = axes_of(axis, x.ndim, op), x.shape
     kept = tuple([i for i in range(x.ndim) if i not in axes])
     count = math.prod([shape[i] for i in axes])
     if count == 0:
@@ -171,7 +169,7 @@ def _between(b: Builder, rows: Var, count: Any, q: Any, method: Any) -> Var:
     wanted, n = (b.cast(b.array(v), DTYPES["float64"]) for v in (q, count))
     wanted = reshape(wanted, (*wanted.shape, *[1] * (rows.ndim - 1)))
     one, zero = wanted.constant(1), wanted.constant(0)
-    valid = LogicalAnd()(GreaterEqual()(wanted, zero), LessEqual()(wanted, one))
+    valid = GreaterEqual()(wanted, zero) & LessEqual()(wanted, one)
     position = Maximum()(Minimum()(place(zero_unless(valid, wanted), n), n - 1), zero)
     first = Floor()(position)
     second = Maximum()(Minimum()(first + 1, n - 1), zero)
@@ -183,7 +181,7 @@ def _between(b: Builder, rows: Var, count: Any, q: Any, method: Any) -> Var:
 
 def _share(x: Var, weight: Var) -> Var:
     """``x weight``, where nothing of an infinite ``x`` is 0."""
-    some = LogicalOr()(NotEqual()(weight, weight.constant(0)), IsFinite()(x))
+    some = NotEqual()(weight, weight.constant(0)) | IsFinite()(x)
     return zero_unless(some, x * weight)
 
 

@@ -55,7 +55,7 @@ class Reduction(Op):
         if not axes and op.result_dtype(x.dtype) == x.dtype:
             return x
         z = op(x)
-        return reshape(z, with_ones(x.type.shape, axes)) if keepdims else z
+        return reshape(z, with_ones(x.shape, axes)) if keepdims else z
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """The shape less ``axes``."""
@@ -131,7 +131,7 @@ class Sum(Accumulation):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar``, broadcast."""
-        shape = operands[0].type.shape
+        shape = operands[0].shape
         return (z_bar.builder.broadcast(spread(z_bar, self.axes, shape), shape),)
 
 
@@ -154,11 +154,11 @@ class Prod(Accumulation):
         from gradwire_engine.ops.sequences.cumulative import CumProd, shifted
 
         (x,) = operands
-        shape = x.type.shape
+        shape = x.shape
         kept = tuple([axis for axis in range(x.ndim) if axis not in self.axes])
         order = kept + self.axes
         count = math.prod([shape[axis] for axis in self.axes])
-        rows = reshape(transpose(x, order), (*z.type.shape, count))
+        rows = reshape(transpose(x, order), (*z.shape, count))
         last, flip = (rows.ndim - 1,), Flip((rows.ndim - 1,))
         before = shifted(CumProd(last[0])(rows), last[0], 1)
         after = flip(shifted(CumProd(last[0])(flip(rows)), last[0], 1))
@@ -194,7 +194,7 @@ class Extreme(Reduction):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / n`` at the ``n`` elements equal to ``z``, else 0."""
         (x,) = operands
-        return (shared_evenly(z_bar, spread(z, self.axes, x.type.shape), x, self.axes),)
+        return (shared_evenly(z_bar, spread(z, self.axes, x.shape), x, self.axes),)
 
 
 def shared_evenly(z_bar: Var, z: Var, x: Var, axes: tuple[int, ...]) -> Var:
@@ -203,7 +203,7 @@ def shared_evenly(z_bar: Var, z: Var, x: Var, axes: tuple[int, ...]) -> Var:
 
     equal = x.builder.cast(Equal()(x, z), x.dtype)
     share = z_bar / Sum(axes)(equal)
-    return equal * spread(share, axes, x.type.shape)
+    return equal * spread(share, axes, x.shape)
 
 
 @register("max", "amax", "reduce_max")
@@ -292,7 +292,7 @@ class Place(Op):
         place = 0 if axis is None else axis_of(axis, x.ndim, cls.name)
         z = cls(place)(rows)
         axes = axes_of(axis, x.ndim, cls.name)
-        return reshape(z, with_ones(x.type.shape, axes)) if flag(keepdims, "keepdims") else z
+        return reshape(z, with_ones(x.shape, axes)) if flag(keepdims, "keepdims") else z
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """An integer for each row."""

@@ -20,7 +20,6 @@ from gradwire_engine.ops.pointwise.comparison import (
     GreaterEqual,
     Less,
     LessEqual,
-    LogicalAnd,
 )
 from gradwire_engine.ops.pointwise.selection import clip, zero_unless
 from gradwire_engine.ops.promotion import DTYPES
@@ -92,10 +91,10 @@ def bincount(b: Builder, x: Any, weights: Any = None, minlength: Static = 0) -> 
         raise DtypeMismatch(f"bincount needs a vector of integers, got {index.type}")
     if isinstance(minlength, bool) or not isinstance(minlength, int) or minlength < 1:
         raise BadArgument("bincount needs minlength, the length of its result")
-    kind = ArrayType(DTYPES["int64"], index.type.shape)
+    kind = ArrayType(DTYPES["int64"], index.shape)
     each = b.full(1, kind) if weights is None else floating(b, weights)
-    if each.type.shape != index.type.shape:
-        raise ShapeMismatch(f"{each.type.shape} weights for {index.type.shape} elements")
+    if each.shape != index.shape:
+        raise ShapeMismatch(f"{each.shape} weights for {index.shape} elements")
     return ScatterAdd((ARRAY,), (minlength,))(each, index)
 
 
@@ -142,11 +141,9 @@ def histogram(
 def _counted(b: Builder, x: Var, edges: Var, weights: Any) -> Var:
     count = edges.type.size - 1
     index = clip(b, SearchSorted("right")(edges, x) - 1, 0, count - 1)
-    inside = LogicalAnd()(
-        GreaterEqual()(x, element(edges, 0)), LessEqual()(x, element(edges, count))
-    )
+    inside = GreaterEqual()(x, element(edges, 0)) & LessEqual()(x, element(edges, count))
     if weights is None:
         each = b.cast(inside, DTYPES["int64"])
     else:
-        each = zero_unless(inside, reshape(floating(b, weights), x.type.shape))
+        each = zero_unless(inside, reshape(floating(b, weights), x.shape))
     return ScatterAdd((ARRAY,), (count,))(each, index)

@@ -121,7 +121,7 @@ def backwards(a: Var, b: Var, axis: int) -> Var:
 
 def shifted(x: Var, axis: int, first: int) -> Var:
     """``x`` moved on by one along ``axis``, with ``first`` in front and its last element gone."""
-    shape = x.type.shape
+    shape = x.shape
     if shape[axis] == 0:
         return x
     front = x.builder.full(first, x.type._replace(shape=(*shape[:axis], 1, *shape[axis + 1 :])))
@@ -147,7 +147,7 @@ def diff(
         parts = [part for part in (ends[0], x, ends[1]) if part is not None]
         x = Concatenate.record(b, parts, place)
     for _ in range(n):
-        length = x.type.shape[place]
+        length = x.shape[place]
         right, left = (
             sliced(x, place, min(1, length), length),
             sliced(x, place, 0, max(0, length - 1)),
@@ -158,5 +158,5 @@ def diff(
 
 def _end(b: Builder, end: Any, x: Var, axis: int) -> Any:
     var = b.array(end)
-    shape = x.type.shape
+    shape = x.shape
     return var if var.ndim else b.broadcast(var, (*shape[:axis], 1, *shape[axis + 1 :]))

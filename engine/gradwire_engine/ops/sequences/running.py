@@ -109,7 +109,7 @@ class CumLogSumExp(Op):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar_i = exp(x_i - z_i) s_i`` with ``s_i = z_bar_i + exp(z_i - z_{i+1}) s_{i+1}``."""
         (x,) = operands
-        length = z.type.shape[self.axis]
+        length = z.shape[self.axis]
         if length == 0:
             return (z_bar,)
         finite = NotEqual()(z, z.constant(-math.inf))
@@ -117,7 +117,7 @@ class CumLogSumExp(Op):
         earlier = Concatenate(self.axis)(first, sliced(z, self.axis, 0, length - 1))
         # Infinities up to each element share: their number counts as its logarithm.
         infinite = z.builder.cast(x.equals(math.inf), x.dtype)
-        number = Log()(Maximum()(CumSum(self.axis)(infinite), z.builder.scalar(1, x.dtype)))
+        number = Log()(Maximum()(CumSum(self.axis)(infinite), x.constant(1)))
         fewer = Concatenate(self.axis)(
             sliced(number, self.axis, 0, 1), sliced(number, self.axis, 0, length - 1)
         )

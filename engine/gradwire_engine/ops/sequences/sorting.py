@@ -36,7 +36,7 @@ class Ordering(Op):
         if not flag(descending, "descending"):
             return cls(place)(x)
         flip = Flip((place,))
-        return cls.unflipped(flip(cls(place)(flip(x))), x.type.shape[place])
+        return cls.unflipped(flip(cls(place)(flip(x))), x.shape[place])
 
     @classmethod
     def unflipped(cls, z: Var, length: int) -> Var:

@@ -124,7 +124,7 @@ def _layout(
     sizes = per_axis(size, n, "size")
     if not 0 < n <= x.ndim:
         raise ShapeMismatch(f"windows over {n} axes of an array of {x.ndim}, got {x.type}")
-    shape = x.type.shape[-n:]
+    shape = x.shape[-n:]
     strides = sizes if stride is None else per_axis(stride, n, "stride")
     dilations = per_axis(dilation, n, "dilation")
     pairs = borders(padding, shape, sizes, strides, dilations)
@@ -185,8 +185,8 @@ def max_pool(
 
 def _elements(x: Var, index: Var, n: int) -> Var:
     """Elements of ``x`` by their numbers in row-major order over its last ``n`` axes."""
-    b, lead = x.builder, x.type.shape[:-n]
-    length = math.prod(x.type.shape[-n:])
+    b, lead = x.builder, x.shape[:-n]
+    length = math.prod(x.shape[-n:])
     first = b.table((*lead, *[1] * n), lambda *at: row_major(at[: len(lead)], lead) * length)
     flat = reshape(x, (x.type.size,))
     return take(b, flat, index + first, 0)

@@ -78,7 +78,7 @@ class RealFourier(Transform):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar_t = Re sum_k z_bar_k exp(2πi kt / n)``."""
-        n = operands[0].type.shape[self.axis]
+        n = operands[0].shape[self.axis]
         shares = _multiplicity(z_bar, self.axis, n)
         return (InverseRealFourier(self.axis, n)(z_bar / shares),)
 

@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
 
-def _at(v: float, x: Var) -> tuple[Var, Var]:
-    """A constant order beside ``x``."""
-    return x.constant(v), x
-
-
 class OfOrder(SpecialBinary):
     """A Bessel function of real order ``v``, differentiable in it where ``x`` is positive.
 
@@ -159,7 +154,7 @@ class J1(SpecialUnary):
 
     def slope(self, z: Var, x: Var) -> Var:
         """``∂z/∂x = (J₀ - J₂) / 2``, finite also at 0."""
-        return (J0()(x) - Jv()(*_at(2, x))) * 0.5
+        return (J0()(x) - Jv()(x.constant(2), x)) * 0.5
 
 
 @register("y0")
@@ -215,7 +210,7 @@ class I1(SpecialUnary):
 
     def slope(self, z: Var, x: Var) -> Var:
         """``∂z/∂x = (I₀ + I₂) / 2``, finite also at 0."""
-        return (I0()(x) + Iv()(*_at(2, x))) * 0.5
+        return (I0()(x) + Iv()(x.constant(2), x)) * 0.5
 
 
 @register("i0e")
@@ -230,7 +225,7 @@ class I0e(SpecialUnary):
     def slope(self, z: Var, x: Var) -> Var:
         """``∂z/∂x = (exp(-|x|) I₁ - sign(x) z)``."""
         near = I1e()(x) - Sign()(x) * z
-        return modified_bessel(*_at(0, x), z, near, -1)
+        return modified_bessel(x.constant(0), x, z, near, -1)
 
 
 @register("i1e")
@@ -244,8 +239,8 @@ class I1e(SpecialUnary):
 
     def slope(self, z: Var, x: Var) -> Var:
         """``∂z/∂x = (exp(-|x|) (I₀ + I₂) / 2 - sign(x) z)``, finite also at 0."""
-        near = (I0e()(x) + Ive()(*_at(2, x))) * 0.5 - Sign()(x) * z
-        return modified_bessel(*_at(1, x), z, near, -1)
+        near = (I0e()(x) + Ive()(x.constant(2), x)) * 0.5 - Sign()(x) * z
+        return modified_bessel(x.constant(1), x, z, near, -1)
 
 
 @register("k0")

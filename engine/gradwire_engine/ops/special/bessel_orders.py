@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gradwire_engine.ops.base import PRIMITIVES, Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
-from gradwire_engine.ops.pointwise.comparison import LogicalOr
 from gradwire_engine.ops.pointwise.selection import Sign, Where
 from gradwire_engine.ops.special.bessel_contours import (
     LEADING,
@@ -82,8 +81,8 @@ def slope(
         near = v / x * z + above * (2 * rule.outer * rule.sign)
         near = near if fewer is None else near + fewer / x
         large = Absolute()(v).exceeds(_SMALL)
-        at_zero = LogicalOr()(v.equals(0), x.equals(0))
-        result = Where()(LogicalOr()(large, at_zero), result, near)
+        at_zero = v.equals(0) | x.equals(0)
+        result = Where()((large | at_zero), result, near)
     if not rule.scale:
         return result
     result = result + (z if rule.scale > 0 else -(Sign()(x) * z))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute
-from gradwire_engine.ops.pointwise.comparison import Less, LessEqual, LogicalAnd, LogicalOr
+from gradwire_engine.ops.pointwise.comparison import Less, LessEqual
 from gradwire_engine.ops.pointwise.selection import Floor, Round, Where
 from gradwire_engine.ops.pointwise.trigonometric import Sin
 from gradwire_engine.ops.special.gamma import Digamma, DigammaRise, Gamma, RGamma, rgamma_slope
@@ -23,15 +23,15 @@ _LEFTMOST = -150.0
 
 def _is_pole(x: Var) -> Var:
     """Whether ``x`` is 0, -1, -2, …"""
-    return LogicalAnd()(LessEqual()(x, x.constant(0)), Floor()(x).equals(x))
+    return LessEqual()(x, x.constant(0)) & Floor()(x).equals(x)
 
 
 def _beside_pole(x: Var) -> Var:
     """Whether a pole is nearer to ``x < 1/2`` than 1/4, and gamma functions do not overflow."""
     half = x.constant(0.5)
     near = Less()(Absolute()(x - Round()(x)), half * 0.5)
-    inside = LogicalAnd()(x.exceeds(_LEFTMOST), Less()(x, half))
-    return LogicalOr()(_is_pole(x), LogicalAnd()(inside, near))
+    inside = x.exceeds(_LEFTMOST) & Less()(x, half)
+    return _is_pole(x) | (inside & near)
 
 
 def _rise(z: Var, x: Var, m: Var, factor: Var | None = None) -> Var:
@@ -43,7 +43,7 @@ def _rise(z: Var, x: Var, m: Var, factor: Var | None = None) -> Var:
     half, end = x.constant(0.5), x + m
     smooth = Gamma()(end) * rgamma_slope(x)
     smooth = (smooth if factor is None else smooth * factor) + z * Digamma()(end)
-    reflected = LogicalAnd()(LogicalAnd()(Less()(x, half), Less()(end, half)), Floor()(m).equals(m))
+    reflected = Less()(x, half) & Less()(end, half) & Floor()(m).equals(m)
     rise = DigammaRise()(Where()(reflected, 1 - end, x), m)
     # Of whole m the cotangents' difference is 0, but for its slope in m.
     turn = Where()(_is_pole(x), x * 0, _sine(m) / (_sine(x) * _sine(end)) * math.pi)

@@ -14,7 +14,6 @@ import numpy as np
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
-from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.ops.pointwise.exponential import Log, XLogY
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.error_functions import XLog1pY
@@ -111,7 +110,7 @@ class GammaDensity(SpecialBinary):
         """``x_bar = z_bar z (a - 1 - x) / x``, ``a_bar = z_bar z (ln x - ψ(a))``."""
         a, x = operands
         zero, one = (x.constant(number) for number in (0, 1))
-        inside = LogicalAnd()(x.exceeds(_TINY), z.exceeds(_TINY))
+        inside = x.exceeds(_TINY) & z.exceeds(_TINY)
         safe, end = Where()(inside, x, one), Where()(inside, zero, x)
         beside = GammaDensity()(a - 1, end) - GammaDensity()(a, end)
         in_x = Where()(inside, settled(x, z / safe * (a - 1 - safe)), beside)
@@ -153,8 +152,7 @@ class BetaDensity(Special):
         """
         a, b, x = operands
         zero, half = (x.constant(number) for number in (0, 0.5))
-        inside = LogicalAnd()(x.exceeds(_TINY), (1 - x).exceeds(0))
-        inside = LogicalAnd()(inside, z.exceeds(_TINY))
+        inside = x.exceeds(_TINY) & (1 - x).exceeds(0) & z.exceeds(_TINY)
         safe, ends = Where()(inside, x, half), Where()(inside, zero, x)
         beside = BetaDensity()(a - 1, b, ends) - BetaDensity()(a, b - 1, ends)
         apart = (a - 1) * (1 - safe) - (b - 1) * safe

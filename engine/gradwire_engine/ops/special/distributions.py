@@ -15,7 +15,7 @@ from gradwire_engine.ops.pointwise.exponential import Exp, Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Minimum, Where
 from gradwire_engine.ops.promotion import finfo
 from gradwire_engine.ops.special.beta import BetaLn
-from gradwire_engine.ops.special.incomplete import fraction_in_ab
+from gradwire_engine.ops.special.incomplete_beta import fraction_in_ab
 from gradwire_engine.ops.special.quadratures import bell, half_line, pieces, segment
 from gradwire_engine.ops.special.tails import settled
 

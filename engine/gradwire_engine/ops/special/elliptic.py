@@ -16,7 +16,7 @@ from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt, Square
-from gradwire_engine.ops.pointwise.comparison import IsFinite, IsInf, Less, LogicalAnd
+from gradwire_engine.ops.pointwise.comparison import IsFinite, IsInf, Less
 from gradwire_engine.ops.pointwise.selection import Maximum, Minimum, Round, Where
 from gradwire_engine.ops.pointwise.trigonometric import Arctan2, Cos, Sin
 
@@ -292,10 +292,10 @@ def _slope(x: Var, y: Var, z: Var) -> Var:
 
     At infinity the mean goes as ``x / ln(x / y)``: it has the slope 0 in ``x``, and inf in ``y``.
     """
-    at_zero = LogicalAnd()(LogicalAnd()(x.equals(0), z.equals(0)), Absolute()(y).exceeds(0))
+    at_zero = x.equals(0) & z.equals(0) & Absolute()(y).exceeds(0)
     slope = Where()(at_zero, Absolute()(y / x), AgmShare()(x, y) * (z / x))
     for end, other, limit in ((x, y, 0), (y, x, math.inf)):
-        far = LogicalAnd()(LogicalAnd()(IsInf()(z), IsInf()(end)), IsFinite()(other))
+        far = IsInf()(z) & IsInf()(end) & IsFinite()(other)
         slope = Where()(far, x.constant(limit), slope)
     return slope
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary
-from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalNot
+from gradwire_engine.ops.pointwise.comparison import LogicalNot
 from gradwire_engine.ops.pointwise.exponential import Log
 from gradwire_engine.ops.pointwise.selection import Maximum, Where, zero_unless
 from gradwire_engine.ops.promotion import finfo
@@ -61,7 +61,7 @@ class KlDiv(SpecialBinary):
 
 def _ratio(x: Var, y: Var) -> tuple[Var, Var, Var]:
     """Where not both are 0; ``x / y``, else 1, and its logarithm, also where it underflows."""
-    none = LogicalAnd()(x.equals(0), y.equals(0))
+    none = x.equals(0) & y.equals(0)
     one = x.constant(1)
     x, y = Where()(none, one, x), Where()(none, one, y)
     ratio = x / y

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary, conj
-from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.ops.pointwise.complex import Complex, Imag, Real, complex_of
 from gradwire_engine.ops.pointwise.exponential import Exp, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
@@ -186,6 +185,6 @@ class XLog1pY(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar ln(1 + y)*``, ``y_bar = z_bar (x / (1 + y))*``."""
         x, y = operands
-        nowhere = LogicalAnd()(x.equals(0), y.equals(-1))
+        nowhere = x.equals(0) & y.equals(-1)
         safe = Where()(nowhere, y.constant(0), y)
         return z_bar * conj(Log1p()(safe)), z_bar * conj(x / (safe + 1))

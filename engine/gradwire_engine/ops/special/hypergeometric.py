@@ -69,7 +69,7 @@ class Series(Special):
             return z[()]
         chosen = [v[doubtful] for v in shaped]
         near = z[doubtful]
-        series = SeriesInParameters((0,) * (len(chosen) - 1)).kernel(xp, *chosen)
+        series = SeriesInParameters((0,) * (len(chosen) - 1)).summed(xp, *chosen)
         other = self.plain(xp, *[v.astype("complex128") for v in chosen]).real
         differ = xp.isfinite(other) & (xp.abs(other - near) > xp.abs(near) * _EQUAL)
         z[doubtful] = xp.where(xp.isnan(series), xp.where(differ, math.nan, near), series)
@@ -120,7 +120,11 @@ class SeriesInParameters(Special):
     flops_per_element = 10_000
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """In double precision, of arguments of like size together."""
+        """Sum in double precision."""
+        return self.summed(xp, *operands)
+
+    def summed(self, xp: Any, *operands: Any) -> Any:
+        """The sums, of arguments of like size together."""
         shaped = xp.broadcast_arrays(*[v.astype("float64") for v in operands])
         flat = [v.reshape(-1) for v in shaped]
         x = flat[-1]

@@ -7,32 +7,32 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.arithmetic import Power
-from gradwire_engine.ops.pointwise.comparison import Less, LogicalAnd
+from gradwire_engine.ops.pointwise.comparison import Less
 from gradwire_engine.ops.pointwise.exponential import Exp, Log
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.beta import BetaLn
-from gradwire_engine.ops.special.densities import GammaDensity
+from gradwire_engine.ops.special.densities import BetaDensity, GammaDensity
 from gradwire_engine.ops.special.gamma import GammaLn
-from gradwire_engine.ops.special.incomplete import LARGE, BetaIncInAB, GammaIncInA
+from gradwire_engine.ops.special.incomplete import LARGE, GammaIncInA
+from gradwire_engine.ops.special.incomplete_beta import BetaIncInAB
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
 
 def _implicit(
-    z_bar: Var, z: Var, slopes: Cotangents, tail: tuple[Var, Var, Var], sign: int
-) -> Cotangents:
+    z_bar: Var, z: Var, slopes: tuple[Var, ...], tail: tuple[Var, Var, Var], sign: int
+) -> tuple[Var, ...]:
     """Cotangents of ``(p, …, y)`` where ``F(p, …, z) = ± y``, from the slopes of ``F``, last in z.
 
     ``∂z/∂p = -F_p / F_z`` and ``∂z/∂y = ± 1 / F_z``; where ``z`` underflows, by
     ``F = y = scale zᵃ``, with ``tail = (y, a, ln scale)``.  Source: DLMF 1.5.
     """
     *in_parameters, in_z = slopes
-    assert in_z is not None
     in_y = z_bar / in_z
-    bars = [None if slope is None else -(in_y * slope) for slope in in_parameters]
+    bars = [-(in_y * slope) for slope in in_parameters]
     y, a, ln_scale = tail
-    underflows = LogicalAnd()(z.equals(0), y.exceeds(0))
+    underflows = z.equals(0) & y.exceeds(0)
     inverse = Exp()(-ln_scale)
     share = Where()(underflows, y * inverse, y.constant(1))
     least = Power()(share, 1 / a - 1) * inverse / a
@@ -48,13 +48,12 @@ class _GammaInverse(SpecialBinary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``y_bar = ± z_bar / P_x``, ``a_bar = -z_bar P_a / P_x``."""
-        one, (a, y) = z.constant(1), operands
+        a, y = operands
         tail = (y if self.sign > 0 else 1 - y), a, -GammaLn()(a + 1)
-        slopes = GammaIncInA(0).vjp(one, z, a, z)
-        a_bar, y_bar = _implicit(z_bar, z, slopes, tail, self.sign)
-        assert a_bar is not None
+        in_z = GammaDensity()(a, z)
+        a_bar, y_bar = _implicit(z_bar, z, (GammaIncInA(1)(a, z), in_z), tail, self.sign)
         # Of large a nearly z / a, from which what is left in proportion to a has all digits.
-        apart = GammaIncInA(1, in_proportion=True)(a, z) / GammaDensity()(a, z)
+        apart = GammaIncInA(1, in_proportion=True)(a, z) / in_z
         return Where()(a.exceeds(LARGE), z_bar * (z / a - apart), a_bar), y_bar
 
 
@@ -98,13 +97,10 @@ class _BetaInverse(Special):
         rest = other()(b, a, y)
         near = Less()(z, rest)
         p, q, u = (Where()(near, *pair) for pair in ((a, b), (b, a), (z, rest)))
-        one = z.constant(1)
-        in_p, in_q, in_u = BetaIncInAB(0, 0).vjp(one, z, p, q, u)
-        assert in_p is not None
-        assert in_q is not None
+        in_p, in_q = BetaIncInAB(1, 0)(p, q, u), BetaIncInAB(0, 1)(p, q, u)
         in_a, in_b = Where()(near, in_p, -in_q), Where()(near, in_q, -in_p)
         tail = (y if self.sign > 0 else 1 - y), a, -(BetaLn()(a, b) + Log()(a))
-        return _implicit(z_bar, z, (in_a, in_b, in_u), tail, self.sign)
+        return _implicit(z_bar, z, (in_a, in_b, BetaDensity()(p, q, u)), tail, self.sign)
 
 
 @register("betaincinv", public=False)

@@ -15,7 +15,8 @@ from gradwire_engine.ops.pointwise.exponential import Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.special.densities import LogBetaDensity, LogGammaDensity
 from gradwire_engine.ops.special.error_functions import Logit
-from gradwire_engine.ops.special.incomplete import BetaInc, BetaIncC, GammaInc, GammaIncC
+from gradwire_engine.ops.special.incomplete import GammaInc, GammaIncC
+from gradwire_engine.ops.special.incomplete_beta import BetaInc, BetaIncC
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var

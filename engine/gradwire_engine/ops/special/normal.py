@@ -86,6 +86,7 @@ class OwensT(SpecialBinary):
     Source: Owen, "Tables for computing bivariate normal probabilities" (1956).
     """
 
+    workspace = 8.0
     flops_per_element = 300
 
     def kernel(self, xp: Any, *operands: Any) -> Any:

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from gradwire_engine.ops.base import Cotangents
-from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.ops.pointwise.exponential import Exp, XLogY
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.rules import RULES, by_formula
@@ -33,7 +32,7 @@ def _powers(r: Var, *factors: Var) -> Var:
         total = total + logarithm()(factors[i + 1], factors[i])
     if not factors:
         return Exp()(r)
-    falls = LogicalAnd()(factors[0].equals(math.inf), r.equals(-math.inf))
+    falls = factors[0].equals(math.inf) & r.equals(-math.inf)
     return Exp()(Where()(falls, r, total))
 
 

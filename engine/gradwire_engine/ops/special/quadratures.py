@@ -16,8 +16,8 @@ import numpy as np
 _STEP, _FIRST, _FARTHEST, NEGLIGIBLE = 1 / 10, -4.5, 800.0, 40.0
 #: Values of the integrand that are held at a time, if more than one node's.
 _BLOCK = 1 << 14
-#: Elements that are summed at a time.
-_PIECE = 1 << 13
+#: Elements that are summed at a time, and from how many on they are sorted.
+_PIECE, _SORTED = 1 << 13, 1 << 12
 
 Slopes = dict[tuple[int, int], Any]
 
@@ -25,8 +25,9 @@ Slopes = dict[tuple[int, int], Any]
 def pieces(xp: Any, chosen: Any, size: Any) -> Iterator[Any]:
     """Places of the ``chosen`` elements, some at a time, those of like size together."""
     (places,) = xp.nonzero(chosen)
-    rank = xp.log1p(xp.abs(size[places])) * 32  # of few bits, which are sorted at once
-    places = places[xp.argsort(rank.astype("int16"), kind="stable")]
+    if len(places) > _SORTED:
+        rank = xp.log1p(xp.abs(size[places])) * 32  # of few bits, which are sorted at once
+        places = places[xp.argsort(rank.astype("int16"), kind="stable")]
     for start in range(0, len(places), _PIECE):
         yield places[start : start + _PIECE]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.constants import StopGradient
@@ -42,13 +42,23 @@ def _slope(op: SpecialBinary, sign: int, z: Var, v: Var, x: Var) -> Var:
 
 
 class OfHeldOrder(SpecialBinary):
-    """A function that is differentiable in its argument alone."""
+    """A function that is differentiable in its argument alone.
+
+    Its slope is ``H_(v-1) - v H_v / x``, or ``(L_(v-1) + L_(v+1) + (x/2)^v / (sqrt(π) Γ(v + 3/2)))
+    / 2`` of a ``sign`` of 1.
+    """
 
     flops_per_element = 100
+    sign: ClassVar[int]
 
     def holds(self, result: Type) -> bool:
         """The order."""
         return True
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar dz/dx``."""
+        v, x = StopGradient()(operands[0]), operands[1]
+        return None, z_bar * _slope(self, self.sign, z, v, x)
 
 
 @register("struve")
@@ -60,11 +70,7 @@ class Struve(OfHeldOrder):
     """
 
     ufunc = "special.struve"
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (H_(v-1) - v H_v / x)``."""
-        v, x = StopGradient()(operands[0]), operands[1]
-        return None, z_bar * _slope(self, -1, z, v, x)
+    sign = -1
 
 
 @register("modstruve")
@@ -76,8 +82,4 @@ class ModStruve(OfHeldOrder):
     """
 
     ufunc = "special.modstruve"
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (L_(v-1) + L_(v+1) + (x/2)^v / (sqrt(π) Γ(v + 3/2))) / 2``."""
-        v, x = StopGradient()(operands[0]), operands[1]
-        return None, z_bar * _slope(self, 1, z, v, x)
+    sign = 1

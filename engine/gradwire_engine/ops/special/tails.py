@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
-from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.ops.pointwise.complex import Imag, Real
 from gradwire_engine.ops.pointwise.exponential import Exp
 from gradwire_engine.ops.pointwise.selection import Maximum, Where
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 def settled(x: Var, slope: Var, end: float | Var = 0) -> Var:
     """``slope``, and ``end``, its limit, at infinite ``x``."""
-    end = end if not isinstance(end, int | float) else x.builder.scalar(end, slope.dtype)
+    end = end if not isinstance(end, int | float) else slope.constant(end)
     return Where()(Absolute()(x).equals(math.inf), end, slope)
 
 
@@ -95,9 +94,9 @@ def gaussian(
         else:
             main, other = (across, up) if quarter == "right" else (up, across)
             inside = (main * 2).exceeds(-Absolute()(other))
-        far = LogicalAnd()(far, inside)
+        far = far & inside
     elif quarter == "right":
-        far = LogicalAnd()(far, x.exceeds(0))
+        far = far & x.exceeds(0)
 
     def ratio(x: Var) -> Var:
         u = sign * 0.5 / (x * x)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
 #: The largest parameter, how far below 0 the first may be, and up to where integrals overflow.
-_LARGEST, _LOWEST, _LEAST = 1e6, -200.0, 1e-301
+_LARGEST, _LOWEST, _LEAST = 1e3, -200.0, 1e-301
 #: Steps of a quadrature, by the width of a peak.
 _PER_WIDTH = 0.6
 
@@ -24,9 +24,10 @@ _PER_WIDTH = 0.6
 class HyperU(Special):
     """Tricomi's function of constant parameters: ``z = U(a, b, x)``.
 
-    NaN for ``x < 0`` and next to 0, for parameters beyond a million, and for ``a < -200``.
+    NaN for ``x < 0`` and next to 0, for parameters beyond a thousand, and for ``a < -200``.
     """
 
+    workspace = 8.0
     flops_per_element = 5_000
 
     def kernel(self, xp: Any, *operands: Any) -> Any:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query, errors
 from gradwire_engine.answer import Kind
-from gradwire_engine.interface import free_variables
+from gradwire_engine.free_variables import free_variables
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.linalg.products import MatMul
-from gradwire_engine.optimize.pairs import paired
+from gradwire_engine.optimize.contraction_order import paired
 from gradwire_engine.optimize.products import MOST_FACTORS, Form
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType

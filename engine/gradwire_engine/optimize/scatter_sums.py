@@ -17,7 +17,7 @@ from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern, Span
 from gradwire_engine.ops.pointwise.arithmetic import Add
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import ArrayType, Instruction, Shape, Tape, Type
 
 #: Of larger arrays not more than this many parts are kept until all are there.
@@ -26,7 +26,7 @@ _HELD_BYTES, _HELD = 1 << 20, 4
 _Parts: TypeAlias = dict[Pattern, int]
 
 
-def placed(tape: Tape, poll: Poll = unhurried) -> Tape:
+def placed(tape: Tape, poll: Poll = no_deadline) -> Tape:
     """``tape`` with sums of scattered parts made in one array each."""
     if {ScatterAdd, Pad}.isdisjoint(map(type, map(itemgetter(0), tape.instructions))):
         return tape

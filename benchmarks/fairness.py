@@ -1,0 +1,200 @@
+"""What a client notices of one that attacks: latencies of known and new programs, and of health.
+
+The attacker is a process of its own with another address, and attacks in one way at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from statistics import quantiles
+from time import perf_counter
+from typing import NamedTuple
+
+import httpx
+from measure import Row, compared
+from servers import GRADWIRE, JSON, Server, running
+from wire.forms import to_json
+
+_OURS, _THEIRS = "127.0.0.2", "127.0.0.3"
+#: Two cores; addresses are tenants, since no proxy is trusted.
+_SETTINGS = {"GRADWIRE_PROXIES": "none", "GRADWIRE_CORES": "2", "GRADWIRE_PROCESSES": "5"}
+_VALUES = to_json({"program": "x", "variables": {"x": 1, "z": [1, ""] * 9_000}})
+_ENDLESS = "y = x\nwhile y > 0:\n  y = y * 1.0\ny"
+_OPTIMISED = to_json(
+    {"program": f"{_ENDLESS}\n(y - 3)**2", "variables": {"x": 1.0}, "background": True}
+)
+#: The most that the attack may cost others: in the 99th percentile, and for health.
+_RATIO_BAR, _HEALTH_BAR = 3.0, 50.0
+
+
+class Seen(NamedTuple):
+    """The milliseconds of requests and of looks at health, and what was not answered."""
+
+    known: list[float]
+    new: list[float]
+    health: list[float]
+    lost: int
+
+
+def report(*, quick: bool) -> list[str]:
+    """A table for each kind of request, with bars on the 99th percentile."""
+    seconds = 8.0 if quick else 60.0
+    rows: dict[str, list[Row]] = {"known": [], "new": [], "health": []}
+    lost = 0
+    with running(GRADWIRE, environment=_SETTINGS) as server:
+        asyncio.run(_observed(server, 2.0))  # what is made at first calls is made now
+        before = asyncio.run(_observed(server, seconds))
+        for name in ATTACKS:
+            with _attacking(server, name):
+                during = asyncio.run(_observed(server, seconds))
+            lost += during.lost
+            for kind, found in rows.items():
+                figure, reference = (_late(getattr(seen, kind)) for seen in (during, before))
+                if kind == "health":
+                    bars = {"figure_bar": _HEALTH_BAR}
+                else:
+                    bars = {"ratio_bar": _RATIO_BAR}
+                found.append(Row(name, figure, reference, figure / reference, "ms", **bars))
+    titles = {"known": "A known program", "new": "A new program", "health": "Health"}
+    tables = [
+        compared(f"{titles[kind]} beside an attack: 99th percentile", "without", found)
+        for kind, found in rows.items()
+    ]
+    return [*tables, f"{lost} requests of others were refused or lost"]
+
+
+def _late(milliseconds: Sequence[float]) -> float:
+    """The 99th percentile."""
+    return quantiles(milliseconds, n=100)[98]
+
+
+async def _observed(server: Server, seconds: float) -> Seen:
+    """Ask at a steady pace, each time whether the last answer has come or not."""
+    seen, until = Seen([], [], [], 0), perf_counter() + seconds
+    numbers = iter(range(1 << 30))
+    lost = 0
+
+    async def ask(client: httpx.AsyncClient, found: list[float], program: str | None) -> None:
+        nonlocal lost
+        begin = perf_counter()
+        try:
+            if program is None:
+                answer = await client.get("/healthz")
+            else:
+                body = {"program": program, "variables": {"x": 3.0}}
+                answer = await client.post("/v1/gradient", json=body)
+                assert answer.json()["gradients"] == {"x": 6.0}, answer.text
+        except (httpx.HTTPError, AssertionError):
+            lost += 1
+            return
+        found.append(1e3 * (perf_counter() - begin))
+
+    transport = httpx.AsyncHTTPTransport(local_address=_OURS)
+    async with (
+        httpx.AsyncClient(transport=transport, base_url=server.url, timeout=60) as client,
+        asyncio.TaskGroup() as asking,
+    ):
+        while perf_counter() < until:
+            asking.create_task(ask(client, seen.known, "x * x"))
+            asking.create_task(ask(client, seen.health, None))
+            if next(numbers) % 5 == 0:
+                text = f"# {perf_counter()}\nx**2 + {next(numbers)}"
+                asking.create_task(ask(client, seen.new, text))
+            await asyncio.sleep(0.02)
+    return seen._replace(lost=lost)
+
+
+@contextmanager
+def _attacking(server: Server, name: str) -> Iterator[None]:
+    """Attack from another process, which is well under way when this begins."""
+    command = [sys.executable, __file__, name, str(server.port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as attack:
+        try:
+            assert attack.stdout is not None
+            attack.stdout.readline()
+            yield
+        finally:
+            attack.kill()
+
+
+# In the process that attacks
+
+
+async def _repeated(client: httpx.AsyncClient, count: int, path: str, body: bytes) -> None:
+    """So many clients that send the same again and again, whatever the answer is."""
+
+    async def again() -> None:
+        while True:
+            with suppress(httpx.HTTPError):
+                await client.post(path, content=body, headers={"content-type": JSON})
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(again() for _ in range(count)))
+
+
+async def _programs(client: httpx.AsyncClient) -> None:
+    """Long programs, each new."""
+
+    async def again(first: int) -> None:
+        for number in range(first, 1 << 30, 16):
+            text = "\n".join(f"y{i} = sin(x) * {i} + {number}" for i in range(2_000))
+            with suppress(httpx.HTTPError):
+                await client.post("/v1/evaluate", json={"program": text, "variables": {"x": 1.0}})
+
+    await asyncio.gather(*(again(number) for number in range(16)))
+
+
+async def _connections(port: int, begun: bytes) -> None:
+    """More connections than there may be, on each of which a request has begun."""
+    kept: list[asyncio.StreamWriter] = []
+    while True:
+        with suppress(OSError):
+            to, own = ("127.0.0.1", port), (_THEIRS, 0)
+            _, writer = await asyncio.open_connection(*to, local_addr=own)
+            writer.write(begun)
+            kept.append(writer)
+        if len(kept) > 1_500:
+            kept.pop(0).close()
+        await asyncio.sleep(0.001)
+
+
+def _posting(count: int, path: str, body: bytes | None) -> Callable[[int], Awaitable[None]]:
+    async def attack(port: int) -> None:
+        transport = httpx.AsyncHTTPTransport(local_address=_THEIRS)
+        at = f"http://127.0.0.1:{port}"
+        async with httpx.AsyncClient(transport=transport, base_url=at, timeout=90) as client:
+            await (_programs(client) if body is None else _repeated(client, count, path, body))
+
+    return attack
+
+
+#: The attack is under way after so long.
+_FIRST_SECONDS = 2.0
+_HEAD = b"POST /v1/gradient HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n{"
+_ASKED = to_json({"program": _ENDLESS, "variables": {"x": 0.5}, "timeout_ms": 60_000})
+ATTACKS: dict[str, Callable[[int], Awaitable[None]]] = {
+    "64 clients with thousands of values": _posting(64, "/v1/evaluate", _VALUES),
+    "16 clients with long new programs": _posting(16, "", None),
+    "24 computations without an end": _posting(24, "/v1/evaluate", _ASKED),
+    "8 clients with optimisations without an end": _posting(8, "/v1/minimize", _OPTIMISED),
+    "1,500 bodies that do not arrive": lambda port: _connections(port, _HEAD),
+    "1,500 connections without a request": lambda port: _connections(port, b""),
+}
+
+
+async def _attack(name: str, port: int) -> None:
+    attacking = asyncio.ensure_future(ATTACKS[name](port))
+    await asyncio.wait([attacking], timeout=_FIRST_SECONDS)
+    print("under way", flush=True)
+    await attacking
+
+
+if __name__ == "__main__":
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    asyncio.run(_attack(sys.argv[1], int(sys.argv[2])))
