@@ -40,7 +40,7 @@ SECTIONS = {
     "How-to guides": (
         "how-to",
         "scipy minimize greeks ode sparse-jacobians resident-data large-data nan throughput"
-        " deployment jax tesseract um-bridge",
+        " deployment troubleshooting backup jax tesseract um-bridge",
     ),
     "Reference": (
         "reference",

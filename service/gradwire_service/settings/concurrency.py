@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import BaseModel, Field, SecretStr
 
 from gradwire_service.settings.derived import derived
@@ -12,14 +9,10 @@ from gradwire_service.settings.memory import (
     BUFFER,
     CACHE,
     LEAST_PROCESS_BYTES,
+    Same,
     default_process_bytes,
 )
 from gradwire_service.settings.units import MEBIBYTE, Size
-
-
-def _as_blocks(data: Mapping[str, Any]) -> int:
-    """`GRADWIRE_BLOCK_THREADS`."""
-    return int(data["block_threads"])
 
 
 class ConcurrencySettings(BaseModel):
@@ -78,7 +71,7 @@ class ConcurrencySettings(BaseModel):
     )
     blas_threads: int = derived(
         "block_threads",
-        default_factory=_as_blocks,
+        default_factory=Same("block_threads"),
         gt=0,
         description="Threads for each matrix product; other requests use the other cores.",
     )

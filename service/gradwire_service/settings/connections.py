@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import BaseModel, Field
 
 from gradwire_service.settings.derived import derived
-from gradwire_service.settings.memory import default_leaving_bytes, default_queue_bytes
+from gradwire_service.settings.memory import Same, default_leaving_bytes, default_queue_bytes
 from gradwire_service.settings.units import KIBIBYTE, Size
-
-
-def _as_queued(data: Mapping[str, Any]) -> int:
-    """`GRADWIRE_QUEUE_BYTES`."""
-    return int(data["queue_bytes"])
 
 
 class ConnectionSettings(BaseModel):
@@ -42,7 +34,7 @@ class ConnectionSettings(BaseModel):
     )
     max_arriving_bytes: Size = derived(
         "memory_bytes",
-        default_factory=_as_queued,
+        default_factory=Same("queue_bytes"),
         gt=0,
         description="Most bytes of request bodies in transfer, over all connections; more are a "
         "503.",

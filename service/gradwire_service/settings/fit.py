@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gradwire_service.settings.memory import IDLE_BYTES, stored_bytes
+from gradwire_service.settings.memory import IDLE_BYTES, TEXT_PER_BYTE, stored_bytes
 from gradwire_service.settings.units import MEBIBYTE
 
 if TYPE_CHECKING:
     from gradwire_service.settings import Settings
 
-#: Characters of a number in JSON, and bytes of a float64.
-_CHARACTERS, _FLOAT64_BYTES = 25, 8
-
 
 def contradictions(settings: Settings) -> Iterator[str]:
     """What of one setting another does not let through."""
     given = vars(settings)
-    text_bytes = settings.max_answer_bytes * _CHARACTERS // _FLOAT64_BYTES
+    text_bytes = int(TEXT_PER_BYTE * settings.max_answer_bytes)
     for name, needed, most in (
         ("max_body_bytes", settings.max_body_bytes, "queue_bytes"),
         ("queue_bytes", settings.queue_bytes, "max_arriving_bytes"),

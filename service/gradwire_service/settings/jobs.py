@@ -8,15 +8,10 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from gradwire_service.settings.derived import derived
-from gradwire_service.settings.memory import StoreBytes, TenantShare
+from gradwire_service.settings.memory import Same, StoreBytes, TenantShare
 from gradwire_service.settings.units import CENTURY_SECONDS, Size
 
 _DAY_SECONDS = 86_400.0
-
-
-def _as_many_as_cores(data: Mapping[str, Any]) -> int:
-    """`GRADWIRE_CORES`."""
-    return int(data["cores"])
 
 
 def _a_day(data: Mapping[str, Any]) -> float:
@@ -28,7 +23,7 @@ class JobSettings(BaseModel):
     """Jobs: how many run and are stored, and for how long."""
 
     job_processes: int = Field(
-        default_factory=_as_many_as_cores,
+        default_factory=Same("cores"),
         ge=1,
         le=1024,
         description="Worker processes of optimisations, beside those of other requests and at a "

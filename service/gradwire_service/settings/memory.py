@@ -60,13 +60,27 @@ class Part:
         return min(self._most, int(data["memory_bytes"]) // self._part)
 
 
+class Same:
+    """The default of a setting that is as another one, ``name``."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.__doc__ = f"`GRADWIRE_{name.upper()}`"
+
+    def __call__(self, data: Mapping[str, Any]) -> Any:
+        """The other's value."""
+        return data[self._name]
+
+
 CACHE, LOCAL_CACHE, BUFFER, TAPE_VALUES = (
     Part(24, 256 * MEBIBYTE),
     Part(48, 512 * MEBIBYTE),
     Part(48, 128 * MEBIBYTE),
     Part(24, 256 * MEBIBYTE),
 )
-_QUEUE, _LEAVING = Part(12, 512 * MEBIBYTE), Part(8, 4 * GIBIBYTE)
+#: Bytes of the longest JSON number, with its comma, for each byte of a float64.
+TEXT_PER_BYTE = 25 / 8
+_QUEUE, _LEAVING = Part(24, 512 * MEBIBYTE), Part(12, 25 * GIBIBYTE // 8)
 
 
 def default_processes(data: Mapping[str, Any]) -> int:
@@ -101,18 +115,18 @@ def default_array_bytes(data: Mapping[str, Any]) -> int:
 
 
 def default_answer_bytes(data: Mapping[str, Any]) -> int:
-    """1/32 of the memory, at most `1GiB`: as JSON it takes four times as much."""
-    return _LEAVING(data) // 4
+    """1/38 of the memory, at most `1GiB`: what fits in `GRADWIRE_MAX_LEAVING_BYTES` as JSON."""
+    return int(_LEAVING(data) / TEXT_PER_BYTE)
 
 
 def default_queue_bytes(data: Mapping[str, Any]) -> int:
-    """1/12 of the memory, at most `512MiB`, and at least `GRADWIRE_MAX_BODY_BYTES`."""
+    """1/24 of the memory, at most `512MiB`, and at least `GRADWIRE_MAX_BODY_BYTES`."""
     return max(_QUEUE(data), int(data["max_body_bytes"]))
 
 
 def default_leaving_bytes(data: Mapping[str, Any]) -> int:
-    """1/8 of the memory, at most `4GiB`, and at least four times `GRADWIRE_MAX_ANSWER_BYTES`."""
-    return max(_LEAVING(data), 4 * int(data["max_answer_bytes"]))
+    """1/12 of the memory, or 25/8 of `GRADWIRE_MAX_ANSWER_BYTES` if more."""
+    return max(_LEAVING(data), int(TEXT_PER_BYTE * data["max_answer_bytes"]))
 
 
 def is_in_memory(data: Mapping[str, Any]) -> bool:
