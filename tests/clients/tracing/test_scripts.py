@@ -1,4 +1,4 @@
-"""Typical scripts: likelihoods, simulations, networks and benchmark functions in plain NumPy."""
+"""Typical scripts: likelihoods, filters, simulations, networks and benchmarks in plain NumPy."""
 
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -12,7 +12,7 @@ import scipy.special
 import scipy.stats
 from numpy import abs, arange, cos, exp, pi, sin, sqrt, sum
 from scipy.special import expit, gammaln, logsumexp
-from scipy.stats import norm
+from scipy.stats import multivariate_normal, norm
 
 RNG = np.random.default_rng(5)
 Y = np.cumsum(RNG.normal(size=12)) * 0.3
@@ -68,6 +68,23 @@ def hidden_markov(params):
         emission = norm.logpdf(y, loc=means, scale=1.0)
         alpha = emission + logsumexp(alpha[:, None] + np.log(transition), axis=0)
     return logsumexp(alpha)
+
+
+def kalman(params):
+    q, r = np.exp(params)
+    state, cov = np.zeros(2), np.eye(2)
+    step = np.array([[1.0, 1.0], [0.0, 1.0]])
+    observe = np.array([[1.0, 0.0]])
+    ll = 0.0
+    for y in Y:
+        state, cov = step @ state, step @ cov @ step.T + q * np.eye(2)
+        error = y - observe @ state
+        s = observe @ cov @ observe.T + r
+        gain = cov @ observe.T @ np.linalg.inv(s)
+        state = state + gain @ error
+        cov = (np.eye(2) - gain @ observe) @ cov
+        ll += multivariate_normal.logpdf(error, np.zeros(1), s)
+    return ll
 
 
 def gaussian_process(params):
@@ -247,6 +264,7 @@ MODELS = (
     ("poisson", Poisson(COUNTS, X).loglike, TWO),
     ("mixture", mixture, FOUR),
     ("hidden markov", hidden_markov, THREE),
+    ("kalman", kalman, TWO),
     ("gaussian process", gaussian_process, TWO),
     ("ridge", ridge_by_normal_equations, TWO),
     ("runge kutta", runge_kutta, TWO),
