@@ -51,5 +51,6 @@ class Redirects:
 
 
 def _locations(request: Request) -> list[bytes]:
-    """The locations to which nginx allows a redirect."""
-    return request.headers.get(b"gradwire-redirect", b"").split()
+    """The locations to which nginx allows a redirect: none if others have written there, too."""
+    named = request.headers.get(b"gradwire-redirect", b"").split()
+    return named if {GPU, PATIENT}.issuperset(named) else []
