@@ -13,7 +13,7 @@ ABSENT = frozenset(
     "agm airy_function banded_solution betaincc betainccinv binomial_quantile "
     "continuous_riccati_solution dawsn discrete_riccati_solution elliprc elliprd elliprf "
     "elliprg elliprj erfi fresnel_c fresnel_s hankel1_complex hankel2_complex hyp0f1 hyp1f1 "
-    "hyp2f1 hyperu iv ive jv kv kve logm modstruve ndtri_exp orthogonal_polynomial owens_t "
+    "hyp2f1 hyperu iv ive jv kv kve logm modstruve ndtri_exp orthogonal_polynomial "
     "poisson_quantile spence spherical_in spherical_jn spherical_kn sqrtm stdtr stdtrit "
     "stein_solution struve sylvester_solution times_wofz wofz yv".split()
 )
@@ -24,9 +24,9 @@ OTHERWISE = frozenset("coo_solution cosdg cotdg eig lu sindg tandg".split())
 REAL = frozenset("erf erfc erfcx exp1 expi spherical_yn".split())
 #: How many terms or steps are computed depends on the operands' values.
 DEPENDING = frozenset(
-    "agm_share algebraic_integral beta_density betainc_in_ab expm gamma_density gammainc_in_a "
-    "iv_in_order ive_in_order jv_in_order kv_in_order kve_in_order log_beta_density "
-    "log_gamma_density nonzero_indices "
+    "agm_share algebraic_integral beta_density betainc betainc_in_ab digamma_rise expm "
+    "gamma_density gammainc_in_a iv_in_order ive_in_order jv_in_order kv_in_order kve_in_order "
+    "log_beta_density log_gamma_density nonzero_indices owens_t "
     "series_in_parameters stdtr_in_df yv_in_order".split()
 )
 #: A library of CUDA's is called, for which the host waits, be it to see whether it has failed.
