@@ -113,7 +113,7 @@ def commented(place: str, program: str) -> Example:
 @pytest.fixture(scope="module")
 def apps():
     """Make the application of the page's limits, and one for all other examples."""
-    return {True: create_app(Settings()), False: patient_app()}
+    return {True: create_app(Settings(memory_bytes=64 << 30)), False: patient_app()}
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.place)
