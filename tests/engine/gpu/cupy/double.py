@@ -113,7 +113,7 @@ class Array:
     def __getitem__(self, index: Any) -> Any:
         place = values(index)
         parts = place if isinstance(place, tuple) else (place,)
-        if any(getattr(part, "dtype", None) == bool for part in parts):
+        if any(getattr(getattr(part, "dtype", None), "kind", "") == "b" for part in parts):
             waits("the number of elements of a mask")
             place = values(index)
         return Current.device.result(lambda: self.on_device[place])
