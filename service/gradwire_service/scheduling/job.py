@@ -41,8 +41,9 @@ class Executor(Protocol):
 class GaveWay(Exception):
     """A task has left its executor to others, and may be asked for again.
 
-    It has turned out long while as many long ones run as may; or its turn is over, and an owner
-    waits of whom nothing runs. It is ``long`` then, and has had so many ``turns``.
+    Either it proved to be long while as many long tasks ran as are allowed, or it has used up its
+    time, and an owner of whom nothing runs is waiting. It counts as long then, and has had so many
+    ``turns``.
     """
 
     def __init__(self, turns: int) -> None:

@@ -44,8 +44,8 @@ class Lanes(NamedTuple):
     def next_to_give_way(self, running: Sequence[Job], shares: Shares) -> tuple[Job, float] | None:
         """The long job that gives way next to an owner of whom nothing runs, and in what seconds.
 
-        Of those whose turn is over, it is one of the owner with most of them, and then of the owner
-        that has had most.
+        Of the jobs that have used up their time, it is one of the owner with most of them, and of
+        such owners of the one that has computed most.
         """
         left = {job: self._turn(job) - job.ran_seconds for job in running if job.long}
         if not left:
