@@ -269,7 +269,7 @@ async def test_short_runs_do_not_wait_for_long_ones(served, processes, monkeypat
 
 async def test_no_result_shows_whether_its_run_has_waited(served, processes, monkeypatch):
     """A run that leaves the lane has the bits of one that did not, and progress that only grows."""
-    monkeypatch.setattr("gradwire_service.app.SHORT_RUN_SECONDS", 0.2)
+    monkeypatch.setattr("gradwire_service.app.SHORT_RUN_SECONDS", 0.02)
     monkeypatch.setattr("gradwire_service.work.solve.CHECKPOINT_SECONDS", 0.0)
     fit: dict[str, Any] = {
         "program": "sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)",
