@@ -63,21 +63,24 @@ class Places:
     ) -> JobResult:
         """Run a task and wait for its answer, as ``Queue.run`` does."""
         latest = task.checkpoint
-        #: The last iteration that was reported, and that up to which a run is silent.
-        furthest = silent = -1
+        #: The last iteration that was reported, and how often an executor was asked for.
+        furthest, asks = -1, 0
         exact = False
 
-        def progressed(message: ProgressMessage) -> None:
-            nonlocal latest, furthest, exact
-            exact = message.exact
-            iteration = orjson.loads(message.progress)["iteration"]
-            if iteration <= silent or iteration < furthest:  # as it was, or of a run that gave way
-                return
-            furthest = iteration
-            latest = message.checkpoint or latest
-            on_progress(message)
-
         async def ask(pool: Pool, turns: int | None) -> JobResult:
+            nonlocal asks
+            asks += 1
+            number, silent = asks, furthest
+
+            def progressed(message: ProgressMessage) -> None:
+                nonlocal latest, furthest, exact
+                iteration = orjson.loads(message.progress)["iteration"]
+                if number != asks or iteration <= silent:  # of a run that gave way, or as it was
+                    return
+                exact, furthest = message.exact, iteration
+                latest = message.checkpoint or latest
+                on_progress(message)
+
             pool.want(pool.queue.requests + 1)
             asked = task._replace(checkpoint=latest)
             return await pool.queue.run(
@@ -92,7 +95,7 @@ class Places:
             )
 
         async def run_in(pool: Pool) -> JobResult:
-            nonlocal task, latest, silent
+            nonlocal task, latest
             began_from, turns = latest, None
             while True:
                 try:
@@ -100,7 +103,7 @@ class Places:
                 except GaveWay as gave_way:
                     task = task._replace(deadline=task.deadline.renewed())
                     if exact or not gave_way.turns:
-                        latest, silent = began_from, furthest
+                        latest = began_from
                     turns = gave_way.turns
 
         gpu = self._gpu if self._gpu is not None and self._gpu.usable else None
