@@ -35,6 +35,7 @@ def started(folder: Path, *, tls: bool) -> RedisServer:
     return RedisServer(folder, *options, *ports, port=port).start()
 
 
+@pytest.mark.thorough
 async def test_a_service_works_with_the_rights_of_its_user(tmp_path):
     server = started(tmp_path, tls=False).ready()
     try:
@@ -66,6 +67,7 @@ async def test_a_service_works_with_the_rights_of_its_user(tmp_path):
         server.stop()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 async def test_connections_are_encrypted_with_the_certificate_of_the_page(tmp_path):
     commands = re.findall(r"^openssl req .*$", PAGE, re.MULTILINE)

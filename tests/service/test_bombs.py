@@ -322,6 +322,7 @@ def test_endless_chunked_bodies_are_refused(server):
     server.refuses(TOO_LARGE, chunks, ("Transfer-Encoding", "chunked"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "start"),
     [

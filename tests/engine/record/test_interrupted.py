@@ -27,6 +27,7 @@ class Once:
             raise DeadlineExceeded("too long for the event loop")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_whatever_call_of_the_poll_raises_the_answer_is_the_same(name):
     text, x = PROGRAMS[name]

@@ -410,6 +410,7 @@ def test_what_is_not_solved_is_an_error_that_names_the_method_for_it(ask, text, 
     assert caught.value.at
 
 
+@pytest.mark.thorough
 def test_an_adjoint_equation_that_is_not_solved_is_an_error(ask):
     """Forward the solution comes from all sides, so that backward it goes to all."""
     text = "odeint(lambda y, t: -60 * (y**3 - cos(a * t)), a, [0, 1], WAY)[-1]"

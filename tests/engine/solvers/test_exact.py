@@ -113,6 +113,7 @@ def test_so_have_runs_with_more_than_an_objective(engines, what, name):
     assert len(ends) == 1
 
 
+@pytest.mark.thorough
 def test_runs_that_are_not_exact_have_other_bits(engines):
     """Else the test above would compare what is equal anyway."""
     quick, _ = engines

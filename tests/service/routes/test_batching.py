@@ -263,6 +263,7 @@ async def test_batches_have_a_maximum_size(batching_of):
         assert await joint(client) == 4 * await replays(client)
 
 
+@pytest.mark.thorough
 async def test_requests_that_arrive_during_a_replay_form_a_batch(together, monkeypatch):
     await warmed(together, "/v1/evaluate", **LONG)
     await at_once_till_joint(together, 6 * [LONG], "/v1/evaluate")

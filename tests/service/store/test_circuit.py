@@ -135,6 +135,7 @@ def test_failed_authentication_does_not_log_the_password(tmp_path, caplog):
     assert "hunter2" not in caplog.text
 
 
+@pytest.mark.thorough
 def test_the_store_recovers_after_redis_has_loaded_its_file(tmp_path):
     with redis_server(tmp_path) as server, opened(server.url) as store:
         for number in range(100):

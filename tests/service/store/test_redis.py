@@ -163,6 +163,7 @@ def test_quotas_hold_even_if_redis_lost_the_counters(redis_url, clock):
     store.close()
 
 
+@pytest.mark.thorough
 def test_evicting_many_records_needs_few_commands(redis_url, clock):
     """To evict 75 of 1,000 records takes little more for each than to evict one."""
     most = Amount(1000, 1000 * 100)
@@ -186,6 +187,7 @@ def test_a_refused_body_is_not_left_in_redis(redis_url):
     store.close()
 
 
+@pytest.mark.thorough
 def test_concurrent_evictions_keep_to_the_quotas(redis_url):
     """A script that finds no space is run again, since other stores may have just taken it."""
     stores = [in_redis(redis_url, POLICIES)]

@@ -211,6 +211,7 @@ store.close()
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells what is resident")
 def test_large_records_do_not_stay_in_memory(tmp_path):
     found = FORKING.SimpleQueue()

@@ -74,6 +74,7 @@ def test_what_cannot_be_compiled_fails_here_alone(text):
     assert descendants() == before
 
 
+@pytest.mark.thorough
 def test_what_another_process_forks_compiles_beside_the_threads_of_libraries():
     """A fork beside threads of OpenBLAS has a lock that nobody opens: in 20, one of both hung."""
     done = subprocess.run([sys.executable, "-c", THREADED], capture_output=True, check=True)
@@ -295,6 +296,7 @@ def test_the_log_says_where_nothing_is_compiled(monkeypatch, caplog, installed):
     assert ("machine code is off" in caplog.text) == (not installed)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("machine_code", [False, True])
 async def test_the_service_says_whether_it_compiles(served, machine_code):
     async with served(processes=1, machine_code=machine_code) as client:

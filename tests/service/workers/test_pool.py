@@ -294,6 +294,7 @@ def test_without_a_temporary_directory_the_error_says_what_to_do(monkeypatch, ca
     assert "GRADWIRE_PROCESSES=0" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 async def test_requests_may_be_repeated_when_what_starts_workers_was_ended(served):
     async with served(processes=1, cores=1) as client:
         for _ in range(3):  # more crashes than quarantine a program

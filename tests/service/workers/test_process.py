@@ -188,6 +188,7 @@ async def test_a_worker_that_releases_its_memory_continues(threads, tmp_path):
     await process.ended.wait()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts shared pages")
 async def test_a_worker_shares_its_parents_memory_after_a_long_program(threads, tmp_path):
     """So many objects that the collector is spared them."""

@@ -252,6 +252,7 @@ def test_what_cannot_be_made_is_an_error_and_leaves_nothing_behind():
         callable_of(load_text(COPY_ALL), scratch)(np.ones(3))
 
 
+@pytest.mark.thorough
 def test_results_are_their_readers_alone():
     x = np.ones(1000)
     frame = Frame(

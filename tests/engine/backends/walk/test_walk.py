@@ -131,6 +131,7 @@ def test_what_fails_late_in_a_long_tape_is_found():
         assert (failed.value.at.op, failed.value.at.line) == ("inv", LONG + 2)
 
 
+@pytest.mark.thorough
 def test_threads_replay_one_long_tape_at_once():
     engine, text = Engine(), chain(LONG, f"y = y{LONG}")
     points = np.linspace(0, 1, 16)
