@@ -44,8 +44,9 @@ SECTIONS = {
     ),
     "Reference": (
         "reference",
-        "language operations protocol optimization errors configuration python command"
-        " gradwire-tf tensorflow adapters coverage stores telemetry versions",
+        "language operations protocol values computations resources errors optimization"
+        " configuration python command gradwire-tf tensorflow adapters coverage stores telemetry"
+        " versions glossary",
     ),
     "Explanation": (
         "explanation",
