@@ -184,6 +184,8 @@ def test_the_pages_name_modules_that_exist():
     text = (DOCS / "explanation/architecture.md").read_text(encoding="utf-8")
     for name in re.findall(r"`((?:engine|service|clients|tests)/[\w/.]+)`", text):
         assert (ROOT / name).exists(), name
+    rows = re.findall(r"^\| `([\w/]+)` \|", text, re.MULTILINE)
+    assert len(rows) == len(set(rows))
 
 
 def anchors(page: Path) -> set[str]:
