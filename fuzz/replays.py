@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.errors import DeadlineExceeded, EngineError
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.native import native_backend
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Tape, Type
 
 #: Lengths around a vector's, one beyond what is looked at for finiteness, one that is called by

@@ -82,7 +82,7 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
         Stage("TensorFlow's names", (tensorflow, *_TRAINING)),
         _engine(
             "derivatives and solvers",
-            "autodiff compile diagnose dialects frontends prelude solvers",
+            "autodiff batching compile diagnose dialects frontends prelude solvers",
         ),
         Stage("benchmarks", ("tests/benchmarks",), but=(_TRAINING[1],)),
         Stage(
@@ -96,7 +96,7 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
         Stage("GPU on the CPU", _GPU),
         *_pythons(pythons),
         _engine("recording", "record"),
-        _engine("kernels and passes", "kernels optimize dataflow sharding explain"),
+        _engine("kernels and passes", "kernels loops optimize dataflow sharding explain"),
         Stage("routes and wire", wire),
         Stage("engine: queries", ("tests/engine/recorded", *_modules("tests/engine"))),
         Stage("SDK", ("tests/clients",), but=(*apart, *tracing)),

@@ -20,7 +20,8 @@ from gradwire_engine.polling import no_deadline
 from gradwire_engine.program import Program
 from gradwire_engine.queries import Call, Recording
 from gradwire_engine.queries.batch import ask
-from gradwire_engine.queries.cache import Cache, Context
+from gradwire_engine.queries.cache import Cache
+from gradwire_engine.queries.call import Context
 from gradwire_engine.shared_budget import SharedBudget
 
 #: The backends, by name.

@@ -28,7 +28,7 @@ def native_backend(
     wanted, and waited for. It may postpone them.
     Raises: ``ModuleNotFoundError`` without llvmlite.
     """
-    from gradwire_engine.backends.llvm.executable import NativeBackend
+    from gradwire_engine.backends.llvm.backend import NativeBackend
 
     return NativeBackend(compile_texts)
 

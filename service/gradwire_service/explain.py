@@ -106,7 +106,7 @@ def _kernels(explained: Explanation) -> Iterator[str]:
             line += f", {1e6 * kernel.seconds:.1f} µs: {kernel.gigaflops_per_second:.2f} Gop/s, "
             line += f"{kernel.gigabytes_per_second:.2f} GB/s"
         yield line
-    for (slot, arg), why in explained.apart.items():
+    for (slot, arg), why in explained.unfused.items():
         yield f"  %{slot} is not one with %{arg}: {why}"
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from gradwire_engine.loops.loop import Loop
+from gradwire_engine.loops.stacks import Rows, Stacked
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.constants import Item
-from gradwire_engine.ops.loops import Loop
-from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.tape import Instruction
 from gradwire_engine.traversal import ancestors
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from gradwire_engine.loops.loop import Loop, Path
+from gradwire_engine.loops.path_merging import Trace
+from gradwire_engine.loops.regions import Region, item, loop, region
+from gradwire_engine.loops.splicing import spliced
 from gradwire_engine.ops.base import Cotangents
-from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Copy, Guard
-from gradwire_engine.ops.loops import Loop, Path
-from gradwire_engine.ops.regions import Region, item, loop, region
-from gradwire_engine.ops.splicing import spliced
 from gradwire_engine.tape import ArrayType
 
 Pullback: TypeAlias = "Callable[[Builder, list[Var], list[Var], list[Var]], list[Var | None]]"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradwire_engine.answer import Mode
-from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.autodiff.reverse import pullback
+from gradwire_engine.batching.batch import batch
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.arrays.diagonals import OnDiagonal
 from gradwire_engine.ops.arrays.joining import Concatenate

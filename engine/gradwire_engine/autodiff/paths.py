@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Assigned, Guard, StopGradient
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, DType
 from gradwire_engine.traversal import ancestors
 

@@ -14,16 +14,16 @@ from gradwire_engine.autodiff.limits import Limits
 from gradwire_engine.autodiff.rule_cache import RuleCache
 from gradwire_engine.autodiff.where_masks import Mask, branch_masks, operand_mask
 from gradwire_engine.errors import DerivativeError
+from gradwire_engine.loops.loop import Loop
+from gradwire_engine.loops.stacks import AddStacks
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents, Op
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Item, UnrecordedPath
 from gradwire_engine.ops.halves import as_half, in_single, is_half
 from gradwire_engine.ops.linalg.spectral import OfVectors
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Add
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.rules import ByFormula
-from gradwire_engine.ops.stacks import AddStacks
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import ArrayType, TupleType, is_stack
 

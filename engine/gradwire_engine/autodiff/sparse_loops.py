@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.constants import Constant
-from gradwire_engine.ops.loops import Loop
 
 if TYPE_CHECKING:
     from gradwire_engine.autodiff.sparsity import Indices, Walk

@@ -20,11 +20,11 @@ from gradwire_engine.autodiff.sparse_loops import results
 from gradwire_engine.autodiff.terms import aligned, stack, terms
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.errors import OverBudget
+from gradwire_engine.loops.loop import Loop
+from gradwire_engine.loops.stacks import AddStacks, Rows, Stacked
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Item, Pack
-from gradwire_engine.ops.loops import Loop
-from gradwire_engine.ops.stacks import AddStacks, Rows, Stacked
 from gradwire_engine.tape import ArrayType, Instruction, Shape, TupleType
 from gradwire_engine.traversal import ancestors
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire_engine.loops.stacks import AddStacks
 from gradwire_engine.ops.axes import with_ones, without
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.batching import along_axes, over_stacks
@@ -24,7 +25,6 @@ from gradwire_engine.ops.linalg.solving import Solution
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.signals.convolution import Convolve, ConvolveWithin
-from gradwire_engine.ops.stacks import AddStacks
 from gradwire_engine.tape import Shape
 
 #: The value of an instruction's operand by its number, None of one that is not known.

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, TypeAlias
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.finite import all_finite
 from gradwire_engine.errors import EngineError
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, GuardFailed, Input
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.half_precision import evaluated as in_half_precision
 from gradwire_engine.optimize.target import Rules
@@ -39,12 +39,12 @@ class Replayed(NamedTuple):
 class Listing(NamedTuple):
     """The code of an executable; that of loops and fused groups by their slots, in turn.
 
-    ``apart`` says of a slot and one that it reads why they are not in one kernel.
+    ``unfused`` says of a slot and one that it reads why they are not in one kernel.
     """
 
     code: Sequence[Line] = ()
     inner: Mapping[tuple[int, ...], Sequence[Line]] = {}
-    apart: Mapping[tuple[int, int], str] = {}
+    unfused: Mapping[tuple[int, int], str] = {}
 
 
 #: Operations that hold constants.

@@ -8,9 +8,9 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Item
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Instruction, Tape
 from gradwire_engine.traversal import dead_after

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Array
-from gradwire_engine.autodiff.batching import batch
+from gradwire_engine.batching.batch import batch
 from gradwire_engine.check.recordings import Finding, Recorded, check_results, interpret
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.tape import INEXACT

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from gradwire_engine.answer import Unconnected
 from gradwire_engine.compile.names import Source
+from gradwire_engine.loops.loop import Loop
+from gradwire_engine.loops.stacks import Stacked
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Guard, Item
-from gradwire_engine.ops.loops import Loop
-from gradwire_engine.ops.stacks import Stacked
 from gradwire_engine.tape import Type
 
 _NO_PATH = Unconnected("no_path", "the target does not depend on this source", None)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gradwire_engine import hints
 from gradwire_engine.answer import Array, Limits, Poll, Query, Shard, Unconnected
-from gradwire_engine.autodiff.batching import batch
+from gradwire_engine.batching.batch import batch
 from gradwire_engine.backends.base import Backend, Executable
 from gradwire_engine.backends.staged import prepared
 from gradwire_engine.backends.tiers import Tiers

@@ -16,9 +16,9 @@ from gradwire_engine.compile.query import Compilation, Question, check_budget, n
 from gradwire_engine.errors import Place
 from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.locks import locked
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.boundaries import VmapPlaceholder
 from gradwire_engine.ops.constants import Input
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import Instruction
 from gradwire_engine.traversal import renumbered
 

@@ -17,13 +17,13 @@ from gradwire_engine.answer import Array, Leaf, Limits, Poll, Query, Shard
 from gradwire_engine.compile.derivatives import ALONG
 from gradwire_engine.compile.names import Sources, dotted_path
 from gradwire_engine.errors import InputError, Place, ShardingError
+from gradwire_engine.loops.loop import BlockArgument
 from gradwire_engine.nesting import flatten
 from gradwire_engine.ops.arrays.creation import count
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.builder import Builder, Var, refuse_too_large
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Input
-from gradwire_engine.ops.loops import BlockArgument
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record.recording import Recording
 from gradwire_engine.sharding import Along, Division, Part, Value, Walk

@@ -12,8 +12,9 @@ import numpy as np
 
 from gradwire_engine.answer import Check, Query
 from gradwire_engine.autodiff.matrices import stand_in
-from gradwire_engine.autodiff.retrace import Retrace
+from gradwire_engine.batching.retrace import Retrace
 from gradwire_engine.diagnose.slopes import Estimate, Moves, slopes
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.arrays.diagonals import OnDiagonal
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import reshape
@@ -21,7 +22,6 @@ from gradwire_engine.ops.base import FUNCTIONS, Op
 from gradwire_engine.ops.boundaries import CustomVjp
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Assigned, Copy, Item, StopGradient, UnrecordedPath
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.promotion import finfo
 from gradwire_engine.optimize.half_precision import touched, unrounded, wide
 from gradwire_engine.tape import ArrayType, StackType

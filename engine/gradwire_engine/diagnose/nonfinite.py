@@ -10,9 +10,9 @@ import numpy as np
 from gradwire_engine.answer import Array, Direction, Poll, Range
 from gradwire_engine.backends.base import Backend, evaluated
 from gradwire_engine.backends.reference.loops import Pass, passes
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Guard, Item
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.polling import no_deadline
 from gradwire_engine.tape import Instruction, Tape

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 from gradwire_engine.backends import base
 from gradwire_engine.backends.base import FusedGroup
 from gradwire_engine.errors import Place
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.optimize.liveness import readers
 from gradwire_engine.tape import Instruction, Tape, Type
 

@@ -134,9 +134,9 @@ class Explanation:
         return len({name for line in self.code for name in re.findall(r"\br\d+\b", line.text)})
 
     @property
-    def apart(self) -> Mapping[tuple[int, int], str]:
+    def unfused(self) -> Mapping[tuple[int, int], str]:
         """Why machine code does not compute a slot and one that it reads together."""
-        return self._generated.apart
+        return self._generated.unfused
 
     @property
     def kernels(self) -> Sequence[Kernel]:

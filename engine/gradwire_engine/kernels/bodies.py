@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from gradwire_engine.kernels.stacks import settled
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.loops.loop import Loop, Path
 from gradwire_engine.ops.constants import Constant, Copy, Input, Item
-from gradwire_engine.ops.loops import Loop, Path
 from gradwire_engine.tape import ArrayType, Instruction
 from gradwire_engine.traversal import ancestors
 

@@ -339,7 +339,7 @@ class Kernel(NamedTuple):
         """The number of buffers that are arguments: all but those that are local."""
         return len(self.buffers) - self.local
 
-    def apart(self, most_steps: int) -> list[Kernel]:
+    def pieces(self, most_steps: int) -> list[Kernel]:
         """Kernels of the same buffers, of which none is local, each of few steps or of one nest."""
         parts: list[list[Step]] = []
         total = most_steps

@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.constants import Constant, Input, Item
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Tape
 

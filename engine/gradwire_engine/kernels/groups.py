@@ -21,13 +21,13 @@ from gradwire_engine.kernels.outputs import REDUCTIONS, StoredOutput, is_like, s
 from gradwire_engine.kernels.scans import is_scan
 from gradwire_engine.kernels.scatters import Check, Write, checks, is_written, writes
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Copy, Item
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Instruction, Shape, StackType
 
 #: Arithmetic that computing a value again takes, from which on it is stored instead, and what a

@@ -30,8 +30,8 @@ from gradwire_engine.kernels.loop_coalescing import coalesced
 from gradwire_engine.kernels.maps import Index, flat
 from gradwire_engine.kernels.memory import Key
 from gradwire_engine.kernels.stacks import passes_of
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.constants import Constant
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Shape
 
 

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 from gradwire_engine.kernels.form import Affine, Value
+from gradwire_engine.loops.stacks import Rows, Stacked
 from gradwire_engine.ops.arrays.diagonals import (
     MatrixDiagonal,
     OnDiagonal,
@@ -24,7 +25,6 @@ from gradwire_engine.ops.arrays.slicing import Pad, Slice
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.patterns import ARRAY, Pattern, Span, axes_ahead
-from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.tape import Shape
 
 #: One index for each axis of an array.

@@ -14,11 +14,11 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.kernels.fusion_levels import fusion_levels
 from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS, is_kernel, is_lone_loop, is_loop
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.arrays.indexing import ScatterAdd, SetItem
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, Item
 from gradwire_engine.ops.linalg.solving import OfSquare
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
 from gradwire_engine.ops.sequences.running import RunningPlace
 from gradwire_engine.polling import no_deadline, polled

@@ -15,11 +15,11 @@ from gradwire_engine.kernels.scans import is_scan
 from gradwire_engine.kernels.scatters import index_slots, is_written
 from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Instruction, StackType, Type
 
 #: Products that are fewer are computed in place, more by BLAS.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.loops.loop import Loop
+from gradwire_engine.loops.stacks import AddStacks, Rows
 from gradwire_engine.ops.constants import Constant, Item
 from gradwire_engine.ops.conversion import Rounded
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Add
-from gradwire_engine.ops.stacks import AddStacks, Rows
 from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import ArrayType, Instruction, StackType
 

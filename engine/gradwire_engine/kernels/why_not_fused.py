@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from gradwire_engine.kernels.form import DTYPES, HALVES
 from gradwire_engine.kernels.maps import is_view
 from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS, is_kernel
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.constants import Guard
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Instruction
 
 

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gradwire_engine.answer import Limits, Poll
+from gradwire_engine.loops.loop import Loop
+from gradwire_engine.loops.stacks import Rows, Stacked
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Item
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
-from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.optimize.affine_recurrences import factored
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.liveness import readers

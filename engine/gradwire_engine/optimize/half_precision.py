@@ -18,12 +18,12 @@ import numpy as np
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.errors import InternalError
+from gradwire_engine.loops.custom_vjp_tape import CustomVjpTape
+from gradwire_engine.loops.loop import Body, Loop
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.conversion import AsType, Rounded
-from gradwire_engine.ops.custom_vjp import CustomVjpTape
 from gradwire_engine.ops.halves import HALVES, SINGLE
-from gradwire_engine.ops.loops import Body, Loop
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import ArrayType, DType, Instruction, StackType, Tape, TupleType, Type

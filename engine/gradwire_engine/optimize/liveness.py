@@ -7,8 +7,8 @@ from dataclasses import replace
 from operator import itemgetter
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.loops.loop import Body, Loop
 from gradwire_engine.ops.constants import Copy, Guard, Input, Item
-from gradwire_engine.ops.loops import Body, Loop
 from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Instruction, Tape
 from gradwire_engine.traversal import ancestors, renumbered

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gradwire_engine.loops.loop import COUNT, Body, Path
+from gradwire_engine.loops.stacks import Rows, Stacked
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.slicing import picked, sliced
 from gradwire_engine.ops.batching import reshaped
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Input, Item
-from gradwire_engine.ops.loops import COUNT, Body, Path
 from gradwire_engine.ops.reductions.reductions import Sum
-from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.optimize.recurrences import Recurrences
 from gradwire_engine.tape import Instruction, Tape
 

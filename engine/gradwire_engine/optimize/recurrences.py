@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.constants import Constant, Input
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Add, Subtract
 from gradwire_engine.tape import Tape
 

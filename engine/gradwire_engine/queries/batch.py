@@ -17,8 +17,7 @@ from gradwire_engine.nesting import flatten, rebuild
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.program import Program
 from gradwire_engine.queries.arguments import Arguments
-from gradwire_engine.queries.cache import Context
-from gradwire_engine.queries.call import PROGRAM_COMPILER, Call, Compiler
+from gradwire_engine.queries.call import PROGRAM_COMPILER, Call, Compiler, Context
 from gradwire_engine.queries.stacking import Part, merged
 from gradwire_engine.queries.values import received, received_vectors
 

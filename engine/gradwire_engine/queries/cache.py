@@ -6,10 +6,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 from contextlib import AbstractContextManager
-from typing import NamedTuple
 
-from gradwire_engine.answer import Limits, Poll
-from gradwire_engine.backends.base import Backend
+from gradwire_engine.answer import Poll
 from gradwire_engine.compile import Compiled
 from gradwire_engine.locks import locked
 from gradwire_engine.queries.residents import ResidentHistory
@@ -29,7 +27,7 @@ class Entry:
         self.paths: tuple[Compiled, ...] = ()
         self.residents = ResidentHistory()
         #: Whether its paths cannot go into one recording.
-        self.apart = False
+        self.unmergeable = False
         self._own_bytes = _ENTRY_BYTES + key_bytes
         #: The bytes that the cache counts for it.
         self.counted_bytes = self._own_bytes
@@ -118,11 +116,3 @@ class Cache(BudgetShare):
             if grown and entry in self._by_use:
                 entry.counted_bytes += grown
                 self.take(grown)
-
-
-class Context(NamedTuple):
-    """The state that the calls of an engine share."""
-
-    cache: Cache
-    limits: Limits
-    backend: Backend

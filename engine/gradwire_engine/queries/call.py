@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradwire_engine.answer import Answer, Direction, Nonfinite, Poll, Query
-from gradwire_engine.backends.base import Executable, Replayed
+from gradwire_engine.answer import Answer, Direction, Limits, Nonfinite, Poll, Query
+from gradwire_engine.backends.base import Backend, Executable, Replayed
 from gradwire_engine.backends.devices import DeviceFailure
 from gradwire_engine.backends.finite import all_finite
 from gradwire_engine.compile import Compilation, Compiled, compile_query
@@ -25,7 +25,7 @@ from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.ops.constants import Input, UnrecordedPath
 from gradwire_engine.program import Program
 from gradwire_engine.queries.arguments import Arguments
-from gradwire_engine.queries.cache import Context
+from gradwire_engine.queries.cache import Cache
 from gradwire_engine.queries.residents import Residents
 from gradwire_engine.tape import Instruction, TapeListener
 
@@ -33,6 +33,14 @@ from gradwire_engine.tape import Instruction, TapeListener
 _LEAF_BYTES = 300
 #: Paths that are recorded each by itself: if there are more, all go into one recording.
 _FEW_PATHS = 4
+
+
+class Context(NamedTuple):
+    """The state that the calls of an engine share."""
+
+    cache: Cache
+    limits: Limits
+    backend: Backend
 
 
 class Compiler(ABC):
@@ -228,17 +236,17 @@ class Call:
         query, entry = asked.query, self.entry
         plain = query.kind in ("evaluate", "gradient") and not (query.exact or query.slices)
         alone = plain and query.shard is None and not asked.stacks and asked.vectors is None
-        if not alone or self.compiler is not PROGRAM_COMPILER or entry.apart:
+        if not alone or self.compiler is not PROGRAM_COMPILER or entry.unmergeable:
             return None
         if len(entry.paths) < _FEW_PATHS:
             return None
         try:
             compiled = self.compiler.compile(asked._replace(merges=True))
         except UnrecordedPath:
-            entry.apart = True
+            entry.unmergeable = True
             return None
-        entry.apart = bool(compiled.warnings)
-        return None if entry.apart else compiled
+        entry.unmergeable = bool(compiled.warnings)
+        return None if entry.unmergeable else compiled
 
     def compilation(self, example: Arguments, poll: Poll) -> Compilation:
         """What is to be compiled: the query, for the types and decisions of these values."""

@@ -15,8 +15,7 @@ from gradwire_engine.errors import InputError, Place
 from gradwire_engine.program import Program
 from gradwire_engine.queries.arguments import Arguments
 from gradwire_engine.queries.batch import ask
-from gradwire_engine.queries.cache import Context
-from gradwire_engine.queries.call import Call, Compiler
+from gradwire_engine.queries.call import Call, Compiler, Context
 from gradwire_engine.queries.values import received
 
 #: Bytes of an instruction and its value beside the value's elements.

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from gradwire_engine.loops.regions import Region
 from gradwire_engine.ops.arrays.shape import BroadcastTo
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.promotion import promoted
-from gradwire_engine.ops.regions import Region
 from gradwire_engine.record.scope import Closure, Transformed
 from gradwire_engine.tape import ArrayType
 

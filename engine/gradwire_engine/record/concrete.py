@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Array
-from gradwire_engine.autodiff.retrace import BatchTrace
 from gradwire_engine.backends.base import Backend
+from gradwire_engine.batching.retrace import BatchTrace
 from gradwire_engine.errors import BadArgument, DeadlineExceeded, EngineError, OverBudget
+from gradwire_engine.loops.loop import Loop, MustUnroll
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Guard, Input, Item
-from gradwire_engine.ops.loops import Loop, MustUnroll
 from gradwire_engine.sharding import decided_by_rows
 
 

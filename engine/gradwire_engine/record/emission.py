@@ -16,18 +16,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gradwire_engine.autodiff.retrace import BatchTrace
+from gradwire_engine.batching.retrace import BatchTrace
+from gradwire_engine.loops.loop import COUNT, BlockArgument, Loop, Path
+from gradwire_engine.loops.path_merging import Trace
+from gradwire_engine.loops.regions import Plan, Region, item, loop, planned, region, settled
+from gradwire_engine.loops.splicing import spliced
+from gradwire_engine.loops.stacks import Rows, Stacked
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.batching import reshaped
-from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Guard, Input
-from gradwire_engine.ops.loops import COUNT, BlockArgument, Loop, Path
 from gradwire_engine.ops.pointwise.comparison import Less
-from gradwire_engine.ops.regions import Plan, Region, item, loop, planned, region, settled
-from gradwire_engine.ops.splicing import spliced
-from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.tape import ArrayType, Tape
 
 #: Bytes that all passes' values may take.

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
+from gradwire_engine.loops.loop import BlockArgument
+from gradwire_engine.loops.path_merging import Trace
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.constants import Constant, Guard
 from gradwire_engine.ops.conversion import AsType
-from gradwire_engine.ops.loops import BlockArgument
 from gradwire_engine.ops.pointwise import arithmetic, comparison, selection
 from gradwire_engine.tape import ArrayType, Type
 

@@ -11,8 +11,8 @@ from itertools import count
 from typing import Any
 
 from gradwire_engine.autodiff import matrices
-from gradwire_engine.autodiff.retrace import Retrace, reads
 from gradwire_engine.autodiff.reverse import pullback
+from gradwire_engine.batching.retrace import Retrace, reads
 from gradwire_engine.frontends.text import read_body
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.base import Cotangents

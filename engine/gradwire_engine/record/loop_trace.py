@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, DeadlineExceeded, EngineError
+from gradwire_engine.loops.loop import MustUnroll
+from gradwire_engine.loops.path_merging import Trace
+from gradwire_engine.loops.regions import MOST_PATHS, Region, planned, region
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.joining import Stack
-from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.ops.loops import MustUnroll
-from gradwire_engine.ops.regions import MOST_PATHS, Region, planned, region
 from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried, described
 from gradwire_engine.record.emission import in_segments, whole
 from gradwire_engine.record.integers import MOST_POWERS, MOST_RUN, Integers

@@ -15,11 +15,11 @@ from itertools import count
 from typing import Any
 
 from gradwire_engine.errors import BadArgument, DeadlineExceeded, EngineError
+from gradwire_engine.loops.loop import MustUnroll
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.builder import Var, describe
-from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.ops.patterns import FULL
 from gradwire_engine.program import Block
 from gradwire_engine.record import composites

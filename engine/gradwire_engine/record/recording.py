@@ -23,10 +23,10 @@ from gradwire_engine.errors import (
     ShapeMismatch,
     UnknownName,
 )
+from gradwire_engine.loops.loop import MustUnroll
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.builder import Builder, Var, describe
 from gradwire_engine.ops.constants import Assigned
-from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.ops.promotion import promoted
 from gradwire_engine.polling import polled
 from gradwire_engine.program import RESULT, Block, Node, Program, Target

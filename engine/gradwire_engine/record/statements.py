@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwire_engine.loops.loop import Loop, MustUnroll
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.ops.loops import Loop, MustUnroll
 from gradwire_engine.program import Block, Target, flat_names, rebound_names, stored_names
 from gradwire_engine.record import loops
 from gradwire_engine.record.loops import Counter, Iterations, RowsOf

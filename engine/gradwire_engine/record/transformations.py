@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gradwire_engine.autodiff.retrace import BatchTrace, Retrace, reads
 from gradwire_engine.autodiff.reverse import pullback
+from gradwire_engine.batching.retrace import BatchTrace, Retrace, reads
 from gradwire_engine.errors import BadArgument, EngineError
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.arrays.indexing import GetItem

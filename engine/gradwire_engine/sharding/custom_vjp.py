@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gradwire_engine.errors import ShardingError
+from gradwire_engine.loops.loop import BlockArgument, MustUnroll
 from gradwire_engine.ops.base import Cotangents
 from gradwire_engine.ops.boundaries import CustomVjp, Rule
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.ops.loops import BlockArgument, MustUnroll
 from gradwire_engine.sharding.values import Part, Spread, Value, as_rows, decided_by_rows
 from gradwire_engine.tape import ArrayType, Type
 from gradwire_engine.traversal import ancestors

@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from gradwire_engine.errors import ShardingError
-from gradwire_engine.ops.bodies import Trace
+from gradwire_engine.loops.loop import BlockArgument, Loop, Path
+from gradwire_engine.loops.path_merging import Trace
+from gradwire_engine.loops.regions import Region, loop, region
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Guard
-from gradwire_engine.ops.loops import BlockArgument, Loop, Path
-from gradwire_engine.ops.regions import Region, loop, region
 from gradwire_engine.sharding.values import (
     Along,
     Division,

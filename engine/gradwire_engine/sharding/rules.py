@@ -15,6 +15,8 @@ from math import prod
 from typing import Any, TypeAlias
 
 from gradwire_engine.errors import ArgumentError, EngineError, ShardingError
+from gradwire_engine.loops.custom_vjp_tape import CustomVjpTape
+from gradwire_engine.loops.stacks import AddStacks, Rows, Stacked
 from gradwire_engine.ops import batching
 from gradwire_engine.ops.arrays.creation import Progression
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd, SetItem
@@ -27,7 +29,6 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Assigned, Identity, Pack, StopGradient
 from gradwire_engine.ops.conversion import AsType
-from gradwire_engine.ops.custom_vjp import CustomVjpTape
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import Solution
@@ -37,7 +38,6 @@ from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.reductions.order_statistics import OrderStatistic
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.ops.sequences.bins import SearchSorted
-from gradwire_engine.ops.stacks import AddStacks, Rows, Stacked
 from gradwire_engine.sharding.values import Along, Division, Part, Spread, Value, as_rows
 from gradwire_engine.tape import INEXACT, ArrayType, Shape, StackType, TupleType, Type
 

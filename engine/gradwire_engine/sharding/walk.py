@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from gradwire_engine.errors import EngineError, OverBudget, ShardingError
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.arrays.creation import Progression
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.base import Op
@@ -14,7 +15,6 @@ from gradwire_engine.ops.boundaries import CustomVjp
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Constant, Identity, Item, Pack
 from gradwire_engine.ops.conversion import AsType
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled
 from gradwire_engine.sharding.custom_vjp import divided_rule
 from gradwire_engine.sharding.loops import DividedLoop

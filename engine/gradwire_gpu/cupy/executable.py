@@ -25,11 +25,11 @@ from gradwire_engine.backends.plan import plan
 from gradwire_engine.backends.reference import loops
 from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.backends.regroup import regrouped
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Guard, Input, Item, Pack
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.promotion import BFLOAT16
 from gradwire_engine.ops.requirements import Required
 from gradwire_engine.polling import no_deadline, polled

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Type
 
 #: CuPy has no such function of SciPy's.

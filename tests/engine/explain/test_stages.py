@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.explain import Explanation, Listing, explain
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.native import native_backend
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import Tape
 from programs import random_case
 
@@ -232,8 +232,8 @@ def test_machine_code_says_why_neighbours_are_apart(program, why):
         backend=native_backend(),
         clock=lambda: float(next(ticks)),
     )
-    assert {*found.apart.values()} - {"another fusion level"} == why
-    for slot, arg in found.apart:
+    assert {*found.unfused.values()} - {"another fusion level"} == why
+    for slot, arg in found.unfused:
         assert arg in found.replayed.steps[slot].operands
     fused = [step.slot for step in found.replayed.steps if str(step.op).startswith("native")]
     assert [kernel.slot for kernel in found.kernels] == fused

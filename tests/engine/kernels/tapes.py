@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("llvmlite")
 
-from gradwire_engine.backends.llvm.executable import NativeBackend
+from gradwire_engine.backends.llvm.backend import NativeBackend
 
 from tests.engine.kernels.guarded import ends_well, is_callable
 

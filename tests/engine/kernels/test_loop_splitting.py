@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_engine.backends.llvm.executable import NativeBackend
+from gradwire_engine.backends.llvm.backend import NativeBackend
 from gradwire_engine.kernels import loop_splitting
 from gradwire_engine.kernels.form import Affine, Kernel, Nest, Store, Within
 from gradwire_engine.kernels.loop_splitting import split

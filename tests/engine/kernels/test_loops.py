@@ -21,7 +21,7 @@ from tests.engine.kernels.tapes import LENGTHS, go_on, kernels
 
 pytest.importorskip("llvmlite")
 
-from gradwire_engine.backends.llvm.executable import NativeBackend
+from gradwire_engine.backends.llvm.backend import NativeBackend
 
 
 class _Native(Engine):

@@ -15,6 +15,8 @@ from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.check import Call, Recorded
 from gradwire_engine.errors import EngineError
+from gradwire_engine.loops.loop import Loop
+from gradwire_engine.loops.stacks import Rows, Stacked
 from gradwire_engine.ops.arrays.indexing import NonzeroIndices
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.base import PRIMITIVES, SINGLETONS, Op
@@ -22,14 +24,12 @@ from gradwire_engine.ops.conversion import Rounded
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.linalg.determinants import CofactorsAlong, LogAbsDet, OfRegular
 from gradwire_engine.ops.linalg.pivoting import OrderOfSwaps, SwapsOfOrder
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.patterns import FULL, Span
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.random.keys import Key
 from gradwire_engine.ops.requirements import Required
 from gradwire_engine.ops.special.densities import LogBetaDensity, LogGammaDensity
 from gradwire_engine.ops.special.distributions import LogStudentInDf
-from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.polling import no_deadline
 from gradwire_engine.tape import ArrayType
 
@@ -44,7 +44,8 @@ STRUCTURE = frozenset(
 COMPUTING = [
     name
     for name, op in PRIMITIVES.items()
-    if op.__module__.startswith("gradwire_engine.ops.") and name not in STRUCTURE
+    if op.__module__.startswith(("gradwire_engine.ops.", "gradwire_engine.loops."))
+    and name not in STRUCTURE
 ]
 
 _MATRIX = np.array([[2.0, -1.0, 0.5], [0.25, 3.0, 1.0], [1.0, 0.5, -4.0]])

@@ -7,7 +7,7 @@ import pytest
 import scipy.special
 import scipy.stats as stats
 from gradwire_engine.answer import Limits
-from gradwire_engine.autodiff.batching import batch
+from gradwire_engine.batching.batch import batch
 from gradwire_engine.check import Call, check, evaluate, interpret, trace
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.base import FUNCTIONS

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from gradwire_engine.answer import Array
-from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.backends.walk.executable import WalkExecutable
+from gradwire_engine.batching.batch import batch
 from gradwire_engine.check import Call, Recorded
 
 from tests.effort import some

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_engine.backends.llvm.executable import NativeBackend
+from gradwire_engine.backends.llvm.backend import NativeBackend
 from gradwire_engine.explain import explain
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.nesting import leaves
-from gradwire_engine.ops.loops import Loop
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 

@@ -11,11 +11,11 @@ from gradwire_engine.answer import Leaf, Query
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.engine import Engine
+from gradwire_engine.loops.loop import Loop
+from gradwire_engine.loops.stacks import AddStacks
 from gradwire_engine.ops.constants import Input
 from gradwire_engine.ops.conversion import AsType, Rounded
 from gradwire_engine.ops.halves import HALVES
-from gradwire_engine.ops.loops import Loop
-from gradwire_engine.ops.stacks import AddStacks
 from gradwire_engine.optimize.half_precision import in_single
 from gradwire_engine.tape import Instruction, Tape
 

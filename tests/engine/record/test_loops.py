@@ -13,8 +13,8 @@ import pytest
 from gradwire_engine.answer import Leaf, Limits, Query
 from gradwire_engine.engine import Engine
 from gradwire_engine.errors import BadArgument, DeadlineExceeded, DomainError, OverBudget
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.nesting import leaves
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.record import loops
 from gradwire_engine.record.loop_trace import LoopTrace
 from gradwire_engine.tape import Tape

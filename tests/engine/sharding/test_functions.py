@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from gradwire_engine.check import Recorded, Recording, interpret
 from gradwire_engine.errors import EngineError, Place, ShardingError
-from gradwire_engine.ops.loops import MustUnroll
+from gradwire_engine.loops.loop import MustUnroll
 from gradwire_engine.sharding import Along, Division, Part, Value, Walk
 from gradwire_engine.sharding.values import Spread
 from gradwire_engine.traversal import ancestors

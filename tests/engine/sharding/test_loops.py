@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query, Shard
 from gradwire_engine.errors import ShardingError
-from gradwire_engine.ops.loops import Loop
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.tape import Tape
 
 from tests.engine.sharding.shards import Objective

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.base import Executable, Listing, Replayed
+from gradwire_engine.backends.base import Listing, Replayed
 from gradwire_engine.backends.llvm.calls import Left
 from gradwire_engine.backends.llvm.compilations import COMPILATIONS
 from gradwire_engine.backends.llvm.compiler import (
@@ -21,17 +21,13 @@ from gradwire_engine.backends.llvm.compiler import (
 )
 from gradwire_engine.backends.llvm.groups import Kernels, calling, kernels_of
 from gradwire_engine.backends.llvm.kernels import NativeKernel
-from gradwire_engine.backends.llvm.rules import RULES
 from gradwire_engine.backends.plan import plan
-from gradwire_engine.backends.reference.backend import COSTS, EXACT_IDENTITIES
-from gradwire_engine.backends.walk.backend import NumpyBackend
 from gradwire_engine.backends.walk.executable import WalkExecutable, replayed
 from gradwire_engine.backends.walk.loops import Loops
 from gradwire_engine.backends.walk.walk import Walk
 from gradwire_engine.kernels.why_not_fused import why_in_none, why_not_in_one
 from gradwire_engine.ops import constants
 from gradwire_engine.ops.constants import Item
-from gradwire_engine.optimize.target import rules
 from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Instruction, Tape
 
@@ -104,7 +100,7 @@ class NativeExecutable(WalkExecutable):
         """The steps, kernels among them where machine code is waited for."""
         if self._waits and self._is_awaiting:
             self._advance(poll)
-        return super().listing(poll)._replace(apart=_apart(self.replayed.instructions, poll))
+        return super().listing(poll)._replace(unfused=_unfused(self.replayed.instructions, poll))
 
     def _advance(self, poll: Poll) -> None:
         """Ask for machine code, or take what has come."""
@@ -169,7 +165,7 @@ class NativeExecutable(WalkExecutable):
         return super().nbytes + _CODE_BYTES_PER_INSTRUCTION * len(self.tape.instructions)
 
 
-def _apart(made: Sequence[Instruction], poll: Poll) -> dict[tuple[int, int], str]:
+def _unfused(made: Sequence[Instruction], poll: Poll) -> dict[tuple[int, int], str]:
     """Why kernels and what they read, or what reads them, are not in one."""
     found: dict[tuple[int, int], str] = {}
     for slot, (op, args, _, _) in enumerate(polled(made, poll)):
@@ -194,35 +190,3 @@ class _Compiled(NamedTuple):
     kernels: Kernels
     sources: Sequence[Source]
     codes: Mapping[bytes, Code | bytes]
-
-
-class NativeBackend(NumpyBackend):
-    """NumPy, and machine code for what it would compute element by element.
-
-    It is compiled in the background by ``compile_texts``, which is given ``whose`` it is; without
-    one at once, and waited for.
-    """
-
-    name = "native"
-    rules = rules(EXACT_IDENTITIES, RULES)
-    #: Kernels compute elements by vectors, most of them where they are read.
-    costs = COSTS._replace(element=0.05, compiles_loops=True)
-
-    def __init__(self, compile_texts: Compile | None = None, whose: str = "") -> None:
-        super().__init__()
-        self._compile = compile_texts
-        #: Functions that programs of a tenant share; a common one would reveal what others asked.
-        self._library = Library(whose)
-
-    def apart(self, whose: str = "") -> NativeBackend:
-        """Another one, with functions of its own."""
-        return NativeBackend(self._compile, whose)
-
-    def compile(
-        self, tape: Tape, poll: Poll, *, exact: bool = False, threads: int = 1
-    ) -> Executable:
-        """Make ready; exact ones are NumPy's alone."""
-        if exact:
-            return super().compile(tape, poll, exact=True, threads=threads)
-        given = self._loops, threads, self._compile, self._library
-        return NativeExecutable(tape, poll, *given)

@@ -12,7 +12,7 @@ from gradwire_engine.backends.regroup import regrouped
 from gradwire_engine.kernels.partition import parts
 from gradwire_engine.kernels.stacks import settled
 from gradwire_engine.kernels.views import Views
-from gradwire_engine.ops.loops import Body, Loop
+from gradwire_engine.loops.loop import Body, Loop
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import Tape
 

@@ -21,9 +21,9 @@ from gradwire_engine.kernels.loop_splitting import split
 from gradwire_engine.kernels.partition import Part
 from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.constants import Constant, Item
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Instruction, StackType, Tape, Type
 
 #: The average number of times that nodes are computed from which on optimised code saves enough.
@@ -71,7 +71,7 @@ class NativeKernel(FusedGroup):
             op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
             for op, args, kind, _ in self.instructions
         ]
-        pieces = self.form.apart(STEPS_BETWEEN_POLLS) if self._is_long else [self.form]
+        pieces = self.form.pieces(STEPS_BETWEEN_POLLS) if self._is_long else [self.form]
         self._pieces = [_Piece.of(piece) for piece in pieces]
 
     def __str__(self) -> str:

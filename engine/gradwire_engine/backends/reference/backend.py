@@ -21,10 +21,10 @@ from gradwire_engine.backends.reference import loops
 from gradwire_engine.backends.reference.failures import explained
 from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.errors import EngineError
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.arrays.shape import Transpose
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Assigned, Copy, GuardFailed, Item, StopGradient
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.rules import ByFormula
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.target import rules

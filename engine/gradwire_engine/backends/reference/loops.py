@@ -11,8 +11,8 @@ import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import note_place
 from gradwire_engine.errors import OverBudget
+from gradwire_engine.loops.loop import Loop, Path
 from gradwire_engine.ops.constants import UnrecordedPath
-from gradwire_engine.ops.loops import Loop, Path
 from gradwire_engine.tape import Instruction, StackType, Tape
 from gradwire_engine.traversal import ancestors
 

@@ -13,8 +13,8 @@ from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.backends.walk.functions import function
 from gradwire_engine.backends.walk.loops import Loops
 from gradwire_engine.backends.walk.rules import RULES
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.optimize.target import rules
 from gradwire_engine.tape import Tape
 

@@ -12,8 +12,8 @@ from gradwire_engine.backends.plan import Plan, plan
 from gradwire_engine.backends.walk.loops import Loops
 from gradwire_engine.backends.walk.walk import Walk
 from gradwire_engine.gc_pause import gc_paused
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.constants import GuardFailed
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Instruction, Tape
 

@@ -13,8 +13,8 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Line
 from gradwire_engine.backends.reference.loops import stack_check
 from gradwire_engine.backends.walk.steps import Step, Steps, lines, walk
+from gradwire_engine.loops.loop import Loop, Path
 from gradwire_engine.ops.constants import Constant, Input, UnrecordedPath
-from gradwire_engine.ops.loops import Loop, Path
 from gradwire_engine.polling import no_deadline, polled
 from gradwire_engine.tape import Instruction, StackType
 from gradwire_engine.traversal import ancestors

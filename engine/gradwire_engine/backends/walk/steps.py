@@ -19,10 +19,10 @@ from gradwire_engine.backends.base import FusedGroup, Line, note_place
 from gradwire_engine.backends.walk.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.walk.contraction import lowered
 from gradwire_engine.backends.walk.functions import function, ufunc_of
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Instruction
 
 #: A function, the places of its only two operands, or of its only one and none, or a function of

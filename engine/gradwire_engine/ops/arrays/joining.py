@@ -15,7 +15,6 @@ from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.patterns import FULL
-from gradwire_engine.ops.stacks import Stacked
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -131,12 +130,12 @@ def _whole(parts: Sequence[Var]) -> Var | None:
     made = parts[0].builder.instructions
     slots = {made[x.slot].args[:1] for x in parts if type(made[x.slot].op) is GetItem}
     (slot,) = slots.pop() if len(slots) == 1 else (-1,)
-    whole = made[slot]
-    if slot < 0 or type(whole.op) is not Stacked or whole.op.axis or whole.op.length != len(parts):
+    whole = parts[0].builder.vars[slot]
+    if slot < 0 or made[slot].op.name != "stacked" or whole.shape[0] != len(parts):
         return None
     rows = [GetItem((i, *[FULL] * x.ndim)) for i, x in enumerate(parts)]
     same = all(made[x.slot].op == row for x, row in zip(parts, rows, strict=True))
-    return parts[0].builder.vars[slot] if same else None
+    return whole if same else None
 
 
 def _at_least(x: Var, ndim: int) -> Var:

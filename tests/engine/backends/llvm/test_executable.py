@@ -19,11 +19,9 @@ from tests.effort import examples
 pytest.importorskip("llvmlite")
 
 from gradwire_engine.backends.base import FusedGroup
+from gradwire_engine.backends.llvm.backend import NativeBackend
 from gradwire_engine.backends.llvm.compiler import Library, Source, compile_here, load_text
-from gradwire_engine.backends.llvm.executable import (
-    NativeBackend,
-    NativeExecutable,
-)
+from gradwire_engine.backends.llvm.executable import NativeExecutable
 from gradwire_engine.backends.walk.loops import Loops
 from gradwire_engine.ops.base import PRIMITIVES
 

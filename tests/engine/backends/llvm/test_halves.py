@@ -9,7 +9,7 @@ from gradwire_engine.engine import Engine
 
 pytest.importorskip("llvmlite")
 
-from gradwire_engine.backends.llvm.executable import NativeBackend
+from gradwire_engine.backends.llvm.backend import NativeBackend
 from gradwire_engine.backends.llvm.halves import Halves
 
 HALVES = pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -17,7 +17,7 @@ from tests.effort import examples
 
 pytest.importorskip("llvmlite")
 
-from gradwire_engine.backends.llvm.executable import NativeBackend
+from gradwire_engine.backends.llvm.backend import NativeBackend
 from gradwire_engine.backends.llvm.spans import STEPS_BETWEEN_POLLS
 from gradwire_engine.backends.walk.buffers import POOLED_BYTES
 from gradwire_engine.ops.reductions.reductions import Max, Sum

@@ -8,7 +8,7 @@ from gradwire_engine.errors import BadArgument
 pytest.importorskip("llvmlite")
 
 from gradwire_engine.backends.llvm import kernels, spans
-from gradwire_engine.backends.llvm.executable import NativeBackend
+from gradwire_engine.backends.llvm.backend import NativeBackend
 
 from tests.engine.conftest import Asker
 

@@ -8,7 +8,7 @@ from gradwire_engine.engine import Engine
 
 pytest.importorskip("llvmlite")
 
-from gradwire_engine.backends.llvm.executable import NativeBackend
+from gradwire_engine.backends.llvm.backend import NativeBackend
 
 from tests.engine.backends.llvm.test_executable import asked, flat
 from tests.engine.conftest import Asker, named

@@ -9,7 +9,7 @@ import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.backends.walk.loops import Loops
 from gradwire_engine.errors import DomainError
-from gradwire_engine.ops.loops import Loop
+from gradwire_engine.loops.loop import Loop
 
 
 def nothing():

@@ -13,7 +13,7 @@ pytest.importorskip("llvmlite")
 
 from gradwire_engine import Engine
 from gradwire_engine.answer import Leaf, Query
-from gradwire_engine.backends.llvm.executable import NativeBackend
+from gradwire_engine.backends.llvm.backend import NativeBackend
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.ops.constants import Input, Item
 from gradwire_engine.tape import ArrayType, Instruction, Tape, TupleType

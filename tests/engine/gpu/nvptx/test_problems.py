@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 pytest.importorskip("llvmlite")
 
 from gradwire_engine.backends.reference.backend import REFERENCE
-from gradwire_engine.ops.loops import Loop
+from gradwire_engine.loops.loop import Loop
 from gradwire_engine.tape import ArrayType, Tape
 from gradwire_gpu.nvptx import launches, schedules
 

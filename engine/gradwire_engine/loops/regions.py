@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from gradwire_engine.ops.bodies import PathMerger, Trace, needed
+from gradwire_engine.loops.custom_vjp_tape import CustomVjpTape
+from gradwire_engine.loops.loop import COUNT, BlockArgument, Body, Loop, MustUnroll
+from gradwire_engine.loops.path_merging import PathMerger, Trace, needed
 from gradwire_engine.ops.boundaries import CustomVjp
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Item
-from gradwire_engine.ops.custom_vjp import CustomVjpTape
-from gradwire_engine.ops.loops import COUNT, BlockArgument, Body, Loop, MustUnroll
 from gradwire_engine.tape import ArrayType, Instruction
 from gradwire_engine.traversal import ancestors
 

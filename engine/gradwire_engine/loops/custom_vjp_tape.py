@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import InternalError
+from gradwire_engine.loops.loop import Body
+from gradwire_engine.loops.splicing import spliced
 from gradwire_engine.ops.base import Cotangents, Op, register
 from gradwire_engine.ops.constants import Item
-from gradwire_engine.ops.loops import Body
-from gradwire_engine.ops.splicing import spliced
 from gradwire_engine.tape import ArrayType, TupleType, Type
 
 if TYPE_CHECKING:

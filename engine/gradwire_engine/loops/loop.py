@@ -157,7 +157,7 @@ class Loop(Op):
         raise InternalError("a loop has no rule of its own")
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
-        """Not asked: the paths of examples may differ (``autodiff/batched_loops.py``)."""
+        """Not asked: the paths of examples may differ (``batching/batched_loops.py``)."""
         raise InternalError("a loop has no batching rule of its own")
 
     def flops(self, result: Type, *types: Type) -> int:

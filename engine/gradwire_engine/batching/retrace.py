@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from gradwire_engine.autodiff.batched_loops import loop_of_examples
+from gradwire_engine.batching.batched_loops import loop_of_examples
+from gradwire_engine.loops.custom_vjp_tape import CustomVjpTape
+from gradwire_engine.loops.loop import BlockArgument, Loop
+from gradwire_engine.loops.regions import Region, region, taped_rule
 from gradwire_engine.ops.base import Cotangents, Op
 from gradwire_engine.ops.boundaries import CustomVjp, Rule, VmapPlaceholder
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Constant, Copy, Item, Pack
-from gradwire_engine.ops.custom_vjp import CustomVjpTape
-from gradwire_engine.ops.loops import BlockArgument, Loop
-from gradwire_engine.ops.regions import Region, region, taped_rule
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gradwire_engine.autodiff.retrace import BatchTrace
+from gradwire_engine.batching.retrace import BatchTrace
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Copy, Guard
 

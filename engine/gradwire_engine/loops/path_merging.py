@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import NamedTuple, TypeAlias
 
+from gradwire_engine.loops.loop import MustUnroll, Path
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.constants import Constant, Copy, Guard, Input
 from gradwire_engine.ops.conversion import AsType
-from gradwire_engine.ops.loops import MustUnroll, Path
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
 #: Bytes up to which what is made of constants alone is left to be folded where it is read.

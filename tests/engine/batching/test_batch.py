@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from gradwire_engine.autodiff.batching import batch
+from gradwire_engine.batching.batch import batch
 from gradwire_engine.check import Call, check, interpret, trace
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.indexing import GetItem, NonzeroIndices, ScatterAdd, SetItem

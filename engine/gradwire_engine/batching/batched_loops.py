@@ -11,16 +11,16 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from gradwire_engine.loops.loop import COUNT, BlockArgument, Loop, Path
+from gradwire_engine.loops.path_merging import Trace
+from gradwire_engine.loops.regions import Region, item, loop, region
+from gradwire_engine.loops.splicing import spliced
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.batching import reshaped
-from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Guard, Pack
-from gradwire_engine.ops.loops import COUNT, BlockArgument, Loop, Path
 from gradwire_engine.ops.pointwise.comparison import Less, LogicalNot
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.regions import Region, item, loop, region
-from gradwire_engine.ops.splicing import spliced
 from gradwire_engine.tape import ArrayType
 
 #: From the stacks of examples, by one of them, to what gives variables of all examples, and
