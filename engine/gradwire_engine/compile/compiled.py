@@ -13,7 +13,7 @@ from gradwire_engine.answer import Answer, Notice, Unconnected
 from gradwire_engine.backends.base import Executable
 from gradwire_engine.backends.tiers import Tiers
 from gradwire_engine.ops.composites import Composite
-from gradwire_engine.optimize.residual import KnownValue
+from gradwire_engine.optimize.partial_evaluation import KnownValue
 
 if TYPE_CHECKING:
     from gradwire_engine.compile.connections import Unreached

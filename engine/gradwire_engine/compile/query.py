@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from gradwire_engine import hints
 from gradwire_engine.answer import Array, Limits, Poll, Query, Shard, Unconnected
-from gradwire_engine.batching.batch import batch
 from gradwire_engine.backends.base import Backend, Executable
 from gradwire_engine.backends.staged import prepared
 from gradwire_engine.backends.tiers import Tiers
+from gradwire_engine.batching.batch import batch
 from gradwire_engine.compile.compiled import Compiled, Summed, template
 from gradwire_engine.compile.connections import Connections, Unreached
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
@@ -29,7 +29,7 @@ from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import UnrecordedPath
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
-from gradwire_engine.optimize.residual import residual_tape
+from gradwire_engine.optimize.partial_evaluation import residual_tape
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
 from gradwire_engine.record.concrete import Concrete

@@ -1,6 +1,7 @@
-"""Partial evaluation: a static tape of what depends on residents alone, and the residual tape.
+"""Partial evaluation: of a tape some values are known, and the *residual* tape computes the rest.
 
-Where resident inputs are the same arrays as before, what is computed of them and constants is, too.
+Where resident inputs are the same arrays as before, a *static* tape computes once what depends on
+them and constants alone. Of a recording the values of all slots are kept.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple
 from gradwire_engine.answer import Poll
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.shape import Reshape, View
-from gradwire_engine.ops.constants import Constant, Guard, Identity, Input
+from gradwire_engine.ops.constants import Constant, Guard, Identity, Input, Item
 from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.pointwise.complex import Part
 from gradwire_engine.optimize.costs import Costs
@@ -130,21 +131,59 @@ class _Split:
 
     def stages(self) -> Stages:
         """Both tapes."""
-        begun = ancestors(self._made, (*self.kept, *self._guards), (), self._poll)
-        once = [slot in begun for slot in polled(range(len(self._made)), self._poll)]
+        tape, poll = self._tape, self._poll
+        begun = ancestors(self._made, (*self.kept, *self._guards), (), poll)
+        once = [slot in begun for slot in polled(range(len(self._made)), poll)]
         both = zip(self._needed, self._standing, strict=True)
         left = [needed or not standing for needed, standing in both]
-        given = {slot: len(self._tape.inputs) + number for number, slot in enumerate(self.kept)}
-        static = self._tape_of(once, {}, self.kept)
-        return Stages(static, self._tape_of(left, given, self._tape.outputs), self.kept_bytes)
+        given = {slot: number for number, slot in enumerate(self.kept, len(tape.inputs))}
+        static = _tape_of(tape, once, {}, self.kept, poll)
+        return Stages(static, _tape_of(tape, left, given, tape.outputs, poll), self.kept_bytes)
 
-    def _tape_of(
-        self, wanted: Sequence[int], given: Mapping[int, int], outputs: Sequence[int]
-    ) -> Tape:
-        """The ``wanted`` instructions; what is ``given`` are inputs of these numbers."""
-        made = list(self._made)
-        for slot, number in given.items():
-            made[slot] = made[slot]._replace(op=Input(number), args=())
-        slots = enumerate(polled(made, self._poll))
-        inputs = [slot for slot, i in slots if wanted[slot] and isinstance(i.op, Input)]
-        return renumbered(made, wanted, inputs, outputs, self._poll)
+
+class KnownValue(NamedTuple):
+    """A value that is known: a slot's, or an item of a slot that has several."""
+
+    slot: int
+    item: int | None = None
+
+
+def residual_tape(tape: Tape, kept: int, poll: Poll) -> tuple[Tape, list[KnownValue]]:
+    """``tape`` from slot ``kept`` on, and the values of earlier slots that it reads.
+
+    Guards of earlier slots hold, since the values are those that they decided on.
+    Its inputs are those of ``tape`` from slot ``kept`` on, then the values that it reads.
+    """
+    made, fresh = tape.instructions, [slot for slot in tape.inputs if slot >= kept]
+    later = range(kept, len(made))
+    guards = [slot for slot in polled(later, poll) if isinstance(made[slot].op, Guard)]
+    live = {*tape.outputs, *fresh, *guards}
+    for slot in polled(later[::-1], poll):
+        if slot in live and _known(tape, slot, kept) is None:
+            live.update(made[slot].args)
+    found = [(slot, _known(tape, slot, kept)) for slot in polled(sorted(live), poll)]
+    known = {slot: value for slot, value in found if value is not None}
+    wanted = [slot in live for slot in polled(range(len(made)), poll)]
+    given = {slot: number for number, slot in enumerate((*fresh, *known))}
+    return _tape_of(tape, wanted, given, tape.outputs, poll), [*known.values()]
+
+
+def _known(tape: Tape, slot: int, kept: int) -> KnownValue | None:
+    op, args, _, _ = tape.instructions[slot]
+    if slot < kept:
+        return None if isinstance(op, Constant) else KnownValue(slot)
+    if isinstance(op, Item) and args[0] < kept:
+        return KnownValue(args[0], op.index)
+    return None
+
+
+def _tape_of(
+    tape: Tape, wanted: Sequence[int], given: Mapping[int, int], outputs: Sequence[int], poll: Poll
+) -> Tape:
+    """The ``wanted`` instructions; what is ``given`` are inputs of these numbers."""
+    made = list(tape.instructions)
+    for slot, number in given.items():
+        made[slot] = made[slot]._replace(op=Input(number), args=())
+    read = enumerate(polled(made, poll))
+    inputs = {i.op.index: slot for slot, i in read if wanted[slot] and isinstance(i.op, Input)}
+    return renumbered(made, wanted, [inputs[n] for n in sorted(inputs)], outputs, poll)
