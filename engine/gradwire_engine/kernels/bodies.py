@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TypeAlias
 
-from gradwire_engine.kernels.stacks import settled
+from gradwire_engine.kernels.stacks import densified
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.loops.loop import Loop, Path
 from gradwire_engine.ops.constants import Constant, Copy, Input, Item
@@ -25,7 +25,7 @@ class LoopBody:
 
     def __init__(self, op: Loop, results: Collection[int] | None = None) -> None:
         tape = op.body.tape
-        self.instructions = settled(tape.instructions)
+        self.instructions = densified(tape.instructions)
         #: The numbers of inputs, by their slots.
         self.inputs: dict[int, int] = {slot: number for number, slot in enumerate(tape.inputs)}
         #: Copies by the path and the number of the result, a new carry having that of the carry;

@@ -296,6 +296,11 @@ class Buffer(NamedTuple):
     char: str
     grows: bool = False
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return math.prod(self.shape, start=dtype_of(self.char).itemsize)
+
 
 class Place(NamedTuple):
     """The place of a value: a buffer, or one ``element`` of it where it has no axes."""

@@ -30,7 +30,7 @@ def passes_of(made: Sequence[Instruction], slot: int) -> int | None:
     return None
 
 
-def settled(instructions: Sequence[Instruction], poll: Poll = no_deadline) -> list[Instruction]:
+def densified(instructions: Sequence[Instruction], poll: Poll = no_deadline) -> list[Instruction]:
     """The same with the types of arrays where stacks have a number of items that is known."""
     made = [*instructions]
     for slot, (op, args, kind, origin) in enumerate(polled(instructions, poll)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -11,18 +10,16 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.base import FusedGroup, Line
-from gradwire_engine.kernels.build import KernelBuilder
-from gradwire_engine.kernels.form import COMPLEX, FLOATS, HALVES, Buffer, dtype_of
-from gradwire_engine.kernels.partition import Part, parts
+from gradwire_engine.backends.base import Line
+from gradwire_engine.backends.kernel_group import KernelGroup, Partition, partition
+from gradwire_engine.kernels.form import dtype_of
+from gradwire_engine.kernels.partition import Part
 from gradwire_engine.kernels.scope import is_kernel
-from gradwire_engine.kernels.stacks import settled
-from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.arrays.indexing import SetItem
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.sequences.cumulative import CumProd, CumSum
-from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
+from gradwire_engine.tape import ArrayType, Tape, Type
 
 from gradwire_gpu.cupy.device import Device
 from gradwire_gpu.cupy.lanes import device_dtype
@@ -40,12 +37,8 @@ _LONG_SCAN = 64
 
 def kernels_of(tape: Tape, poll: Poll) -> list[GpuKernel]:
     """The kernels of a tape."""
-    made = settled(tape.instructions, poll)
-    views = Views(made, poll)
-    found = parts(
-        Tape(tuple(made), tape.inputs, tape.outputs), views, poll, _is_kernel, on_device=True
-    )
-    return [GpuKernel(tape, made, views, part, {*tape.outputs}) for part in found]
+    found = partition(tape, poll, _is_kernel, on_device=True)
+    return [GpuKernel(found, part, {*tape.outputs}) for part in found.parts]
 
 
 def _is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
@@ -130,46 +123,24 @@ class Zeroed(NamedTuple):
     end: int
 
 
-class GpuKernel(FusedGroup):
-    """Launches for the instructions of a ``part`` of ``tape``."""
+class GpuKernel(KernelGroup):
+    """Launches for the instructions of a part of a tape."""
 
     name = "gpu"
 
-    def __init__(
-        self,
-        tape: Tape,
-        made: Sequence[Instruction],
-        views: Views,
-        part: Part,
-        outputs: Collection[int],
-    ) -> None:
-        self.slots, self.results = part
-        self.instructions = [tape.instructions[slot] for slot in part.slots]
-        kinds = [made[slot].type for slot in part.results]
-        self._shapes = [kind.shape for kind in kinds]  # type: ignore[union-attr]
-        returned = [s for s in part.results if s in outputs and _is_floating(made[s].type)]
-        builder = KernelBuilder(made, views, part.slots, part.results, returned)
-        self.program: Program = program_of(builder.kernel()._replace(local=0))
+    def __init__(self, of: Partition, part: Part, outputs: Collection[int]) -> None:
+        super().__init__(of, part, outputs)
+        self.program: Program = program_of(self.form._replace(local=0))
         self.form = self.program.kernel
         self._dtypes = [device_dtype(dtype_of(buffer.char)) for buffer in self.form.buffers]
-        self.operands = [operand.slot for operand in builder.memory.operands]
-        self._constants = builder.memory.constants
-        self.checked = frozenset([part.results.index(slot) for slot in builder.checked])
-        self.each = [
-            op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
-            for op, args, kind, _ in self.instructions
-        ]
         self._known: list[Any] = []
         #: Launches that are made in each of some turns.
         self._calls: list[tuple[Sequence[_Call], range]] = []
 
-    def __str__(self) -> str:
-        return f"gpu[{len(self.slots)} instructions]"
-
     @property
     def nbytes(self) -> int:
         """Bytes of temporaries."""
-        return sum([_nbytes(self.program.buffers[k]) for k in self._temporary])
+        return sum([self.program.buffers[k].nbytes for k in self._temporary])
 
     @property
     def launches(self) -> list[Launch]:
@@ -201,7 +172,7 @@ class GpuKernel(FusedGroup):
         begin, room = 0, dict[int, int]()
         for number in self._temporary:
             room[number] = begin
-            begin += _nbytes(self.program.buffers[number])
+            begin += self.program.buffers[number].nbytes
             begin += -begin % _LINE
         return room, begin
 
@@ -225,7 +196,7 @@ class GpuKernel(FusedGroup):
         """The places of its flags and such, from ``begin`` on."""
         places: list[int] = []
         for number in self._zeroed:
-            size = _nbytes(self.form.buffers[number])
+            size = self.form.buffers[number].nbytes
             begin += -begin % 8
             places.append(begin)
             begin += size
@@ -268,11 +239,3 @@ class GpuKernel(FusedGroup):
     def lines(self) -> Sequence[Line]:
         """The text of the launches."""
         return [(line, None) for launch in self.launches for line in launch.text.splitlines()]
-
-
-def _nbytes(buffer: Buffer) -> int:
-    return math.prod(buffer.shape, start=dtype_of(buffer.char).itemsize)
-
-
-def _is_floating(kind: Type) -> bool:
-    return isinstance(kind, ArrayType) and kind.dtype.char in FLOATS + COMPLEX + HALVES

@@ -8,7 +8,6 @@ where there is also made room for what further ones keep.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
@@ -81,11 +80,6 @@ class Given(NamedTuple):
         return operands | {number: np.ascontiguousarray(value) for number, value in known}
 
 
-def nbytes(buffer: Buffer) -> int:
-    """Bytes of its elements."""
-    return math.prod(buffer.shape, start=dtype_of(buffer.char).itemsize)
-
-
 def whole(
     kernel: Kernel, code: Code, given: Given, shapes: Sequence[Shape], checked: Collection[int]
 ) -> Callable[..., tuple[Any, ...]]:
@@ -98,7 +92,7 @@ def whole(
     #: The buffers that Python checks afterwards, and those that it makes: these, and large ones,
     #: which it takes from its pool.
     checked_after = {*kernel.faults, *kernel.statuses}
-    large = [number for number in own if nbytes(buffers[number]) >= POOLED_BYTES]
+    large = [number for number in own if buffers[number].nbytes >= POOLED_BYTES]
     allocated = [*large, *checked_after]
     pointers = given.pointers()
     for argument, number in enumerate(allocated, len(given.orders)):
@@ -111,7 +105,7 @@ def whole(
     for number in [*kernel.flags, *own]:
         if number not in pointers:
             pointers[number] = Scratch(end)
-            size = nbytes(buffers[number])
+            size = buffers[number].nbytes
             end += size if number in kernel.flags else size + -size % _LINE
     results: list[Made] = []
     for k in made:
@@ -319,7 +313,7 @@ def _memory(buffer: Buffer, *, zeroed: bool = False) -> Callable[[], Array]:
     dtype = dtype_of(buffer.char)
     if zeroed:
         return partial(np.zeros, buffer.shape, dtype)
-    empty = POOL.empty if nbytes(buffer) >= POOLED_BYTES else np.empty
+    empty = POOL.empty if buffer.nbytes >= POOLED_BYTES else np.empty
     return partial(empty, buffer.shape, dtype)
 
 

@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.backends.kernel_group import partition
 from gradwire_engine.backends.llvm.kernels import NativeKernel
 from gradwire_engine.backends.regroup import regrouped
-from gradwire_engine.kernels.partition import parts
-from gradwire_engine.kernels.stacks import settled
-from gradwire_engine.kernels.views import Views
 from gradwire_engine.loops.loop import Body, Loop
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import Tape
@@ -37,12 +35,10 @@ class Kernels(NamedTuple):
 def kernels_of(tape: Tape, poll: Poll, outputs: Collection[int] | None = None) -> Kernels:
     """The kernels of a tape, to be compiled and loaded; ``outputs`` are to be checked."""
     outputs = {*tape.outputs} if outputs is None else outputs
-    made = settled(tape.instructions, poll)
-    views = Views(made, poll)
-    found = parts(Tape(tuple(made), tape.inputs, tape.outputs), views, poll)
+    found = partition(tape, poll)
     own: list[NativeKernel] = []
-    for part in found if len(found) <= _MOST_KERNELS else ():
-        own.append(NativeKernel(tape, made, views, part, outputs))
+    for part in found.parts if len(found.parts) <= _MOST_KERNELS else ():
+        own.append(NativeKernel(found, part, outputs))
         poll()
     known = {slot for kernel in own for slot in kernel.slots}
     within: dict[Loop, Kernels] = {}

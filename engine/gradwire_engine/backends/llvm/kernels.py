@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from gradwire_engine.backends.base import FusedGroup
-from gradwire_engine.backends.llvm.calls import Given, in_pieces, nbytes, whole
+from gradwire_engine.backends.kernel_group import KernelGroup, Partition
+from gradwire_engine.backends.llvm.calls import Given, in_pieces, whole
 from gradwire_engine.backends.llvm.chunked_loop import ChunkedLoop
 from gradwire_engine.backends.llvm.compiler import Code, Source
 from gradwire_engine.backends.llvm.printer import Printer
@@ -15,67 +15,41 @@ from gradwire_engine.backends.llvm.spans import STEPS_BETWEEN_POLLS, spans_of
 from gradwire_engine.backends.reference.loops import stack_check
 from gradwire_engine.backends.walk.buffers import POOLED_BYTES
 from gradwire_engine.backends.walk.contraction import lowered
-from gradwire_engine.kernels.build import KernelBuilder
-from gradwire_engine.kernels.form import COMPLEX, FLOATS, HALVES, Kernel
+from gradwire_engine.kernels.form import HALVES, Kernel
 from gradwire_engine.kernels.loop_splitting import split
 from gradwire_engine.kernels.partition import Part
 from gradwire_engine.kernels.stacks import passes_of
-from gradwire_engine.kernels.views import Views
 from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.constants import Constant, Item
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.tape import ArrayType, Instruction, StackType, Tape, Type
+from gradwire_engine.tape import ArrayType, Instruction, StackType
 
 #: The average number of times that nodes are computed from which on optimised code saves enough.
 _OPTIMISED_STEPS = 64
 
 
-class NativeKernel(FusedGroup):
-    """A function for the instructions of a ``part`` of ``tape``, once its code is loaded."""
+class NativeKernel(KernelGroup):
+    """A function for the instructions of a part of a tape, once its code is loaded."""
 
     name = "native"
 
-    def __init__(
-        self,
-        tape: Tape,
-        made: Sequence[Instruction],
-        views: Views,
-        part: Part,
-        outputs: Collection[int],
-    ) -> None:
-        self.slots, self.results = part
-        self.instructions = [tape.instructions[slot] for slot in part.slots]
-        self._shapes = [made[slot].type.shape for slot in part.results]  # type: ignore[union-attr]
-        returned = [s for s in part.results if s in outputs and _is_floating(made[s].type)]
-        large = [s for s in returned if made[s].type.nbytes >= POOLED_BYTES]
-        order_of = partial(_order_of, made)
-        builder = KernelBuilder(made, views, part.slots, part.results, large, order_of)
-        form = split(builder.kernel())
-        given = builder.memory.operands
-        self.operands = [operand.slot for operand in given]
-        kinds = [tape.instructions[slot].type for slot in self.operands]
+    def __init__(self, of: Partition, part: Part, outputs: Collection[int]) -> None:
+        made = of.made
+        super().__init__(of, part, outputs, POOLED_BYTES, partial(_order_of, made))
+        form = split(self.form)
+        kinds = [of.tape.instructions[slot].type for slot in self.operands]
         stacks = [number for number, kind in enumerate(kinds) if isinstance(kind, StackType)]
-        orders = [operand.order for operand in given]
-        self._given = Given(orders, stacks, builder.memory.constants)
+        self._given = Given(self._orders, stacks, self._constants)
         self._passing = self._counted(made, form)
         #: Whether it takes so long that one has to look at the deadline meanwhile.
         self._is_long = form.steps > STEPS_BETWEEN_POLLS or self._passing is not None
         self.polls = self._is_long
         self.form = form._replace(local=0) if self._is_long else form
-        checked = [*builder.checked]
         if not self._is_long:  # what a call makes it looks through
-            small = [s for s in returned if made[s].type.nbytes < POOLED_BYTES]
-            checked += [s for s in small if made[s].type.dtype.char not in HALVES]  # type: ignore[union-attr]
-        self.checked = frozenset([part.results.index(slot) for slot in checked])
-        self.each = [
-            op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
-            for op, args, kind, _ in self.instructions
-        ]
+            small = [s for s in self._unchecked if made[s].type.dtype.char not in HALVES]  # type: ignore[union-attr]
+            self.checked |= self._numbers(small)
         pieces = self.form.pieces(STEPS_BETWEEN_POLLS) if self._is_long else [self.form]
         self._pieces = [_Piece.of(piece) for piece in pieces]
-
-    def __str__(self) -> str:
-        return f"native[{len(self.slots)} instructions]"
 
     @property
     def nbytes(self) -> int:
@@ -83,8 +57,7 @@ class NativeKernel(FusedGroup):
         form = self.form
         own = {*range(form.operands, form.passed)}
         own -= {*form.flags, *form.faults, *[place.buffer for place in form.results]}
-        sizes: list[int] = [nbytes(form.buffers[number]) for number in own]
-        return sum(sizes)
+        return sum([form.buffers[number].nbytes for number in own])
 
     @property
     def sources(self) -> list[Source]:
@@ -149,7 +122,3 @@ def _order_of(made: Sequence[Instruction], slot: int) -> tuple[int, ...] | None:
         return None
     axes = steps[-1][1]
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
-
-
-def _is_floating(kind: Type) -> bool:
-    return isinstance(kind, ArrayType) and kind.dtype.char in FLOATS + COMPLEX + HALVES
