@@ -1,7 +1,9 @@
 """The Helm chart, rendered by Helm: it equals deploy/kubernetes, changed by the values."""
 
 import json
+import os
 import re
+import subprocess
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -235,7 +237,7 @@ def test_a_store_of_ones_own_may_be_a_setting(render: Render):
     assert settings["GRADWIRE_STORE"] == "redis://mine/0"
 
 
-def test_limits_are_those_of_replicas_and_nginx(render: Render):
+def test_limits_are_those_of_replicas_and_nginx(render: Render, tmp_path: Path):
     limits = {"bodyMiB": 200, "defaultSeconds": 30, "longestSeconds": 600}
     plain, released = render(), render(limits=limits)
     settings = released["ConfigMap gradwire-settings"]["data"]
@@ -244,12 +246,19 @@ def test_limits_are_those_of_replicas_and_nginx(render: Render):
     )
     assert (read.max_body_bytes, read.queue_bytes >= 200 << 20) == (200 << 20, True)
     assert (read.default_timeout_ms, read.max_timeout_ms) == (30_000, 600_000)
-    files = released["ConfigMap nginx"]["data"]
+    for name, text in released["ConfigMap nginx"]["data"].items():
+        (tmp_path / name).write_text(text)
+    (made := tmp_path / "made").mkdir()
+    (container,) = released["Deployment nginx"]["spec"]["template"]["spec"]["containers"]
+    given = {one["name"]: settings[one["name"]] for one in container["env"] if one["name"] in settings}
+    command = ["sh", str(tmp_path / "limits.sh"), str(made), "true"]
+    subprocess.run(command, env={"PATH": os.environ["PATH"], **given}, check=True)
+    files = {path.name: path.read_text() for path in made.iterdir()}
     shown = re.findall(
         r"^ +(client_max_body_size|proxy_read_timeout) (\w+);", files["gradwire.conf"], re.MULTILINE
     )
     assert shown == [
-        ("client_max_body_size", "200m"),
+        ("client_max_body_size", str(200 << 20)),
         ("proxy_read_timeout", "615s"),
         ("proxy_read_timeout", "31s"),
     ]
@@ -259,6 +268,11 @@ def test_limits_are_those_of_replicas_and_nginx(render: Render):
         pods = [one[name]["spec"]["template"]["spec"] for one in (released, plain)]
         graces = [pod["terminationGracePeriodSeconds"] for pod in pods]
         assert graces[0] - (graces[1] if name == "Deployment nginx" else 0) == seconds
+    annotations = [
+        one["Deployment nginx"]["spec"]["template"]["metadata"]["annotations"]
+        for one in (released, plain)
+    ]
+    assert annotations[0] != annotations[1], "nginx would go on with the limits before"
 
 
 INVALID: list[dict[str, Any]] = [

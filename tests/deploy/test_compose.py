@@ -158,11 +158,21 @@ def test_nginx_finds_its_configuration_where_it_is_mounted(
     services: dict[str, Any], repository: Path
 ):
     source, target, mode = services["nginx"]["volumes"][0].split(":")
-    command = services["nginx"]["entrypoint"]
-    configuration = command[command.index("-c") + 1]
+    _, script, folder, *command = services["nginx"]["entrypoint"]
     assert mode == "ro"
-    assert (repository / source / Path(configuration).relative_to(target)).is_file()
-    assert f"{command[command.index('-p') + 1].rstrip('/')}:" in services["nginx"]["tmpfs"][0]
+    assert (repository / source / Path(script).relative_to(target)).is_file()
+    configuration = Path(command[command.index("-c") + 1])
+    assert configuration == Path(folder, "gradwire.conf")
+    assert (repository / source / configuration.name).is_file()
+    assert command[command.index("-p") + 1] == f"{folder}/"
+    assert services["nginx"]["tmpfs"][0].startswith(f"{folder}:")
+
+
+def test_nginx_has_the_limits_of_the_replicas(services: dict[str, Any], repository: Path):
+    limits, settings = (services[name]["environment"] for name in ("nginx", REPLICAS[0]))
+    assert {name: settings[name] for name in limits} == limits
+    script = (repository / "deploy/nginx/limits.sh").read_text()
+    assert limits == {name: f"${{{name}:-}}" for name in re.findall(r"\{(GRADWIRE_\w+):-", script)}
 
 
 def test_nginx_outlives_a_draining_replica(services: dict[str, Any]):
@@ -183,6 +193,7 @@ def test_settings_exist_and_leave_room_in_the_container(services: dict[str, Any]
         for name, value in environment.items()
     }
     assert settings.keys() <= Settings.model_fields.keys()
+    settings = {name: text for name, text in settings.items() if text}
     memory = services[REPLICAS[0]]["deploy"]["resources"]["limits"]["memory"]
     settings["memory_bytes"] = str(int(memory.removesuffix("m")) << 20)
     made = read_settings(settings)

@@ -304,20 +304,24 @@ def test_configuration_without_containers_starts_as_the_page_writes_it(tmp_path:
     page = (CONFIGURATION.parents[1] / "docs/how-to/deployment.md").read_text()
     (commands,) = re.findall(r"^```sh\n(mkdir[^`]*^sed -i[^`]*)```$", page, re.MULTILINE)
     (run,) = re.findall(r"^```sh\n(mkdir\S* -p /var/lib[^`]*)```$", page, re.MULTILINE)
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/gradwire.env").write_text("GRADWIRE_MAX_BODY_BYTES=80MB\n")
     ports = [free_port() for _ in range(3)]
     replicas = [Replica("answers", port=port) for port in ports]
     listen = free_port()
     commands += run.replace("'daemon off;'", f"'daemon off;{USER}'")
+    commands = commands.replace("sh /etc", "exec sh /etc")
     for name, here in {
         "/etc/gradwire": str(tmp_path / "etc"),
         "/var/lib": str(tmp_path),
-        "/usr/sbin/nginx": f"exec {NGINX}",
+        "/usr/sbin/nginx": NGINX,
         "127.0.0.1:8080": f"127.0.0.1:{listen}",
     }.items():
         assert name in commands
         commands = commands.replace(name, here)
     edited = "".join(f"; s/127.0.0.1:800{n}/127.0.0.1:{port}/" for n, port in enumerate(ports, 1))
     commands = commands.replace("800\\1/'", f"800\\1/{edited}'")
+    assert NGINX is not None
     with ExitStack() as stack:
         for replica in replicas:
             stack.enter_context(replica.listening())
@@ -331,25 +335,78 @@ def test_configuration_without_containers_starts_as_the_page_writes_it(tmp_path:
                 placed = {"Gradwire-Placement": "gpu"} if number % 2 else {}
                 body = asking(f"x + {number}")
                 assert client.post("/v1/gradient", content=body, headers=placed).content == body
+            for megabytes, status in ((79, 200), (81, 413)):
+                reply = client.post("/v1/gradient", content=bytes(megabytes * 10**6))
+                assert reply.status_code == status
     assert all(replica.asked for replica in replicas)
 
 
-def test_limits_agree_with_the_services():
-    fields = Settings.model_fields
-    proxy = (CONFIGURATION / "gradwire.conf").read_text()
+def limited(folder: Path, **settings: str) -> dict[str, str]:
+    """The configuration as nginx is started with it where the service has these settings."""
+    environment = {"PATH": os.environ["PATH"], **settings}
+    script = CONFIGURATION / "limits.sh"
+    subprocess.run(["sh", str(script), str(folder), "true"], env=environment, check=True)
+    return {path.name: path.read_text() for path in folder.glob("*.conf")}
+
+
+#: What the directives are by default, as bytes and seconds, in the order of the configuration.
+LIMITS = {
+    "client_max_body_size": [64 << 20],
+    "proxy_read_timeout": [75, 11],
+    "proxy_next_upstream_timeout": [10, 12],
+}
+
+
+@pytest.mark.parametrize(
+    ("setting", "changed"),
+    [
+        ({"max_body_bytes": "200MiB"}, {"client_max_body_size": [200 << 20]}),
+        ({"max_timeout_ms": "600500"}, {"proxy_read_timeout": [616, 11]}),
+        ({"job_wait_ms": "120000"}, {"proxy_read_timeout": [135, 11]}),
+        (
+            {"default_timeout_ms": "30000"},
+            {"proxy_read_timeout": [75, 31], "proxy_next_upstream_timeout": [10, 32]},
+        ),
+        ({"max_body_bytes": "", "max_timeout_ms": ""}, {}),
+    ],
+    ids=lambda given: " ".join(given),
+)
+def test_limits_are_those_of_the_service(tmp_path: Path, setting: dict[str, str], changed):
+    variables = {f"GRADWIRE_{name.upper()}": text for name, text in setting.items()}
+    text = limited(tmp_path, **variables)["gradwire.conf"]
+    read = Settings.model_validate({name: text for name, text in setting.items() if text})
+    found = {
+        name: [int(number) for number in re.findall(rf"^ +{name} (\d+)s?;", text, re.MULTILINE)]
+        for name in LIMITS
+    }
+    assert found == {**LIMITS, **changed}
+    assert found["client_max_body_size"] == [read.max_body_bytes]
+    longest, attempt = (1000 * seconds for seconds in found["proxy_read_timeout"])
+    assert longest > max(read.max_timeout_ms, read.job_wait_ms)
+    assert longest > attempt > read.default_timeout_ms
+    assert found["proxy_next_upstream_timeout"][1] * 1000 > attempt
+    command = [*configure(tmp_path, [8000], free_port()), "-t"]
+    text = text.replace("listen 8080;", f"listen 127.0.0.1:{free_port()};")
+    (tmp_path / "gradwire.conf").write_text(text)
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("text", ["1000", "80MB", "80 mb", "80M", "1.5GiB", "2Gi", "3TiB", "64kB"])
+def test_size_of_a_body_is_written_as_for_the_service(tmp_path: Path, text: str):
+    told = limited(tmp_path, GRADWIRE_MAX_BODY_BYTES=text)
+    size = Settings.model_validate({"max_body_bytes": text}).max_body_bytes
+    assert f"client_max_body_size {size};" in told["gradwire.conf"]
+    whole = size % (1 << 20) == 0
+    written = f"{size >> 20} MiB" if whole else f"{size} bytes"
+    assert f"bodies of up to {written}." in told["problems.conf"]
+
+
+def test_nginx_does_not_start_without_a_limit_for_bodies(tmp_path: Path):
+    with pytest.raises(subprocess.CalledProcessError):
+        limited(tmp_path, GRADWIRE_MAX_BODY_BYTES="many")
+
+
+def test_connections_to_replicas_end_before_they_do():
     upstream = (CONFIGURATION / "upstream.conf").read_text()
-
-    def setting(text: str, name: str) -> int:
-        found = re.search(rf"^ +{name} (\d+)[sm];", text, flags=re.MULTILINE)
-        assert found is not None, name
-        return int(found[1])
-
-    assert setting(proxy, "client_max_body_size") << 20 == fields["max_body_bytes"].default
-    assert setting(proxy, "proxy_read_timeout") * 1000 > fields["max_timeout_ms"].default
-    attempt = re.search(r"^ {12}proxy_read_timeout (\d+)s;", proxy, flags=re.MULTILINE)
-    assert attempt is not None
-    assert int(attempt[1]) * 1000 > fields["default_timeout_ms"].default
-    retry = re.search(r"^ {12}proxy_next_upstream_timeout (\d+)s;", proxy, flags=re.MULTILINE)
-    assert retry is not None
-    assert int(retry[1]) > int(attempt[1])
-    assert setting(upstream, "keepalive_timeout") < fields["keep_alive_seconds"].default
+    (seconds,) = set(re.findall(r"^ +keepalive_timeout (\d+)s;", upstream, flags=re.MULTILINE))
+    assert int(seconds) < Settings.model_fields["keep_alive_seconds"].default

@@ -43,7 +43,7 @@
 {{- else if eq $name "ConfigMap gradwire-settings" }}
 {{- range $setting, $value := $settings }}{{ $_ := set $it.data $setting (toString $value) }}{{ end }}
 {{- else if eq $name "Deployment nginx" }}
-{{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/configuration" (include "gradwire.nginx" $root | sha256sum)) }}
+{{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/configuration" (print (include "gradwire.nginx" $root) (toJson $settings) | sha256sum)) }}
 {{- $more := sub (int $limits.longestSeconds) 60 }}
 {{- $_ := set $it.spec.template.spec "terminationGracePeriodSeconds" (add $it.spec.template.spec.terminationGracePeriodSeconds $more) }}
 {{- else if eq $name "StatefulSet redis" }}
@@ -66,16 +66,6 @@
 {{- end }}
 {{- end }}
 
-{{/* A configuration file of nginx, `.text`, with the limits of the values. */}}
-{{- define "gradwire.limited" }}
-{{- $body := int .limits.bodyMiB }}{{ $default := int .limits.defaultSeconds }}{{ $longest := int .limits.longestSeconds -}}
-{{ .text | replace "client_max_body_size 64m" (printf "client_max_body_size %dm" $body)
-  | replace "bodies of up to 64 MiB" (printf "bodies of up to %d MiB" $body)
-  | replace "proxy_read_timeout 75s" (printf "proxy_read_timeout %ds" (add $longest 15))
-  | replace "proxy_read_timeout 11s" (printf "proxy_read_timeout %ds" (add $default 1))
-  | replace "proxy_next_upstream_timeout 12s" (printf "proxy_next_upstream_timeout %ds" (add $default 2)) }}
-{{- end }}
-
 {{/* The configuration files of nginx, as two ConfigMaps. */}}
 {{- define "gradwire.nginx" }}
 {{- $namespace := printf "replicas.%s.svc" .Release.Namespace }}
@@ -90,7 +80,7 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: nginx}
 data:
-{{- range $file := list "gradwire.conf" "problems.conf" "routing.conf" }}
-  {{ $file }}: {{ include "gradwire.limited" (dict "text" ($.Files.Get (printf "files/%s" $file)) "limits" $.Values.limits) | toJson }}
+{{- range $file := list "gradwire.conf" "limits.sh" "problems.conf" "routing.conf" }}
+  {{ $file }}: {{ $.Files.Get (printf "files/%s" $file) | toJson }}
 {{- end }}
 {{- end }}
