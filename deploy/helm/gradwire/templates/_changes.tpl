@@ -43,7 +43,9 @@
 {{- else if eq $name "ConfigMap gradwire-settings" }}
 {{- range $setting, $value := $settings }}{{ $_ := set $it.data $setting (toString $value) }}{{ end }}
 {{- else if eq $name "Deployment nginx" }}
-{{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/configuration" (print (include "gradwire.nginx" $root) (toJson $settings) | sha256sum)) }}
+{{- $read := include "gradwire.nginx" $root }}
+{{- range $entry := (first $it.spec.template.spec.containers).env }}{{ $read = print $read (get $settings $entry.name) }}{{ end }}
+{{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/configuration" (sha256sum $read)) }}
 {{- $more := sub (int $limits.longestSeconds) 60 }}
 {{- $_ := set $it.spec.template.spec "terminationGracePeriodSeconds" (add $it.spec.template.spec.terminationGracePeriodSeconds $more) }}
 {{- else if eq $name "StatefulSet redis" }}
