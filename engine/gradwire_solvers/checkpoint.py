@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
 from gradwire_engine.answer import Array
+
+#: The most entries of the history in a brief checkpoint.
+BRIEF_ENTRIES = 64
 
 
 @dataclass
@@ -32,6 +35,19 @@ class Checkpoint(NamedTuple):
 
     def __bytes__(self) -> bytes:
         """An archive of NumPy's, ``.npz``, in which nothing is pickled."""
+        return self._archive(np.savez)
+
+    def brief(self) -> bytes:
+        """The same in fewer bytes: compressed, and with at most ``BRIEF_ENTRIES`` of the history."""
+        history, distance = dict(self.history), int(self.history["distance"])
+        while len(history["iteration"]) > BRIEF_ENTRIES:
+            distance *= 2
+            kept = history["iteration"] % distance == 0
+            history = {n: values[kept] if values.ndim else values for n, values in history.items()}
+        shorter = self._replace(history=history | {"distance": np.array(distance)})
+        return shorter._archive(np.savez_compressed)
+
+    def _archive(self, save: Callable[..., None]) -> bytes:
         counts = self.evaluations
         arrays: dict[str, Any] = {
             "x": self.x,
@@ -41,7 +57,7 @@ class Checkpoint(NamedTuple):
         arrays |= {f"history.{name}": values for name, values in self.history.items()}
         arrays |= {f"state.{name}": value for name, value in self.state.items()}
         file = BytesIO()
-        np.savez(file, **arrays)
+        save(file, **arrays)
         return file.getvalue()
 
     @classmethod

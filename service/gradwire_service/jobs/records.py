@@ -59,9 +59,10 @@ class Job(NamedTuple):
 
     @property
     def head(self) -> str:
-        """The job as text."""
-        fields = self._asdict()
-        return json.dumps(fields.pop("others") | fields)
+        """The job as text, without the fields that are as by default."""
+        fields, default = self._asdict(), self._field_defaults
+        written = {name: value for name, value in fields.items() if value != default[name]}
+        return json.dumps(written.pop("others", {}) | written, separators=(",", ":"))
 
     @classmethod
     def of(cls, head: str) -> Self:

@@ -214,6 +214,11 @@ class Transitions:
                 return after, heard
             held = self._again(held)
 
+    def tell(self, held: Held, event: tuple[int, str]) -> int:
+        """Tell those who follow a job of an event, which is not stored; returns how many hear."""
+        number, said = event
+        return self._store.tell(Notice(held.stored.key, self._replica, f"{number} {said}"))
+
     def end(
         self, held: Held, fields: Mapping[str, Any], report: Report, answer: Record | None
     ) -> StoredJob:
@@ -362,8 +367,13 @@ def events_in(part: StoredRecord | None) -> list[tuple[int, str]]:
 
 def events_of(text: bytes) -> list[tuple[int, str]]:
     """The events of whole lines."""
-    lines = (line.partition(" ") for line in text.decode().splitlines())
-    return [(int(number), said) for number, _, said in lines]
+    return [event_of(line) for line in text.decode().splitlines()]
+
+
+def event_of(line: str) -> tuple[int, str]:
+    """The event of a line."""
+    number, _, said = line.partition(" ")
+    return int(number), said
 
 
 def _logged(held: Held, events: Sequence[tuple[int, str]]) -> tuple[Held, list[Change]]:

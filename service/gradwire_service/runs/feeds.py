@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from gradwire_service.jobs import Job, StoredJob
 from gradwire_service.jobs.records import part_of
-from gradwire_service.jobs.transitions import MOST_EVENTS, events_of
+from gradwire_service.jobs.transitions import MOST_EVENTS, event_of, events_of
 from gradwire_service.store import Key, SharedStore, Unavailable
 from gradwire_service.store.records import Notice
 
@@ -138,7 +138,10 @@ class Feeds:
     def _tell(self, notice: Notice | None) -> None:
         for feed in self._feeds.values():
             if notice is None or notice.key == feed.key:
-                feed.asked.set()
+                if notice is not None and notice.text:
+                    feed.add(*event_of(notice.text))
+                else:
+                    feed.asked.set()
         self._told(notice)
 
     async def _read_on(self, feed: Feed) -> None:

@@ -9,6 +9,7 @@ from math import inf
 from typing import Any
 
 import orjson
+from gradwire_solvers import Checkpoint
 
 from gradwire_service.jobs import Cancelled, Held, Report, State, Transitions, Unknown
 from gradwire_service.jobs.transitions import MOST_EVENTS
@@ -19,12 +20,15 @@ from gradwire_service.store.records import OverQuota
 
 logger = logging.getLogger("gradwire")
 
-#: The least time between two reports of progress, if another replica listens and if none does.
-_HEARD_SECONDS, _UNHEARD_SECONDS = 0.5, 2.5
+#: The least time between two reports of progress, and between events that listeners at other
+#: replicas are told in between.
+_REPORTED_SECONDS, _TOLD_SECONDS = 2.5, 0.5
 #: The least time between two checkpoints: so long that few bytes are written each second, but never
 #: longer than the work that a killed replica may lose.
 _CHECKPOINT_BYTES_PER_SECOND = 300
 _CHECKPOINT_SECONDS = 10.0, 90.0
+#: Of a longer checkpoint, the point and the method's state are most.
+_MOST_BRIEF_BYTES = 1 << 16
 #: Time after which a lease is renewed with a report, and at the latest.
 _RENEWED_SECONDS = 4.0, 5.5
 #: Time between attempts while the store does not answer.
@@ -56,9 +60,14 @@ class Reporter:
         self._stored = deque(events, MOST_EVENTS)
         self._latest: tuple[int, str] | None = None
         self._started_at = held.stored.job.started_at
-        self.checkpoint: bytes | None = None
-        self._seconds = _UNHEARD_SECONDS
-        self._reported_at = self._kept_at = -inf
+        #: The latest checkpoint, and the one of which a brief form is stored.
+        self._checkpoint: bytes | None = None
+        self._kept: bytes | None = None
+        self._keeps_from = -inf
+        #: Whether other replicas listen, and what they were told last.
+        self._is_heard = False
+        self._told: tuple[int, str] | None = None
+        self._reported_at = self._told_at = -inf
         self._renewed_at = self._used_at = clock()
         self._retried_at = -inf
         self._is_asked = False
@@ -67,7 +76,7 @@ class Reporter:
         """Add what is to be reported; whether nothing was."""
         was_idle, self._latest = self._latest is None, event
         self._started_at = self._started_at or started_at
-        self.checkpoint = checkpoint or self.checkpoint
+        self._checkpoint = checkpoint or self._checkpoint
         return was_idle
 
     def ask(self) -> None:
@@ -79,27 +88,34 @@ class Reporter:
         """The time until the next report."""
         due = self._renewed_at + max(_RENEWED_SECONDS)
         if self._latest is not None:
-            due = min(due, self._reported_at + self._seconds)
+            due = min(due, self._reported_at + _REPORTED_SECONDS)
+        if self._is_heard and self._latest not in (None, self._told):
+            due = min(due, max(self._reported_at, self._told_at) + _TOLD_SECONDS)
         if self._is_asked:
             due = -inf
         return max(due, self._retried_at + _RETRY_SECONDS) - self._clock() - _EARLY_SECONDS
 
     async def report(self) -> None:
-        """Store what is new, and renew the lease if it is time.
+        """Store what is new, and renew the lease if it is time; until then only tell what is new.
 
         Raises: ``Cancelled``, ``Interrupted``, ``Unavailable``.
         """
         now = self._clock()
         then = now + _EARLY_SECONDS
-        renew = self._is_asked or then - self._renewed_at >= min(_RENEWED_SECONDS)
+        is_due = then - self._reported_at >= _REPORTED_SECONDS
+        least = min(_RENEWED_SECONDS) if is_due else max(_RENEWED_SECONDS)
+        renew = self._is_asked or then - self._renewed_at >= least
         report = checkpoint = None
-        if self._latest is not None and then - self._reported_at >= self._seconds:
-            least, most = _CHECKPOINT_SECONDS
-            nbytes = len(self.checkpoint or b"")
-            seconds = min(max(least, nbytes / _CHECKPOINT_BYTES_PER_SECOND), most)
-            if then - self._kept_at >= seconds:
-                checkpoint = self.checkpoint
+        latest = self._checkpoint
+        if self._latest is not None and is_due:
+            if latest is not None and latest is not self._kept and then >= self._keeps_from:
+                checkpoint = await self._blocking(_brief, latest)
             report = Report([*self._stored, self._latest], self._started_at, checkpoint)
+        elif not renew and self._latest is not None:
+            self._told, self._told_at = self._latest, now
+            event = self._held, self._latest
+            self._is_heard = await self._blocking(self._transitions.tell, *event) > 1
+            return
         try:
             held, heard = await self._blocking(self._write, report, renew)
         except Unavailable:
@@ -112,15 +128,14 @@ class Reporter:
         if renew:
             self._renewed_at = now
         if report is not None:
-            self._reported_at = now
-            self._seconds = _HEARD_SECONDS if heard > 1 else _UNHEARD_SECONDS
+            self._reported_at, self._is_heard = now, heard > 1
             self._stored = deque(report.events, MOST_EVENTS)
             if self._latest is report.events[-1]:
                 self._latest = None
             if checkpoint is not None:
-                self._kept_at = now
-                if self.checkpoint is checkpoint:
-                    self.checkpoint = None
+                shortest, longest = _CHECKPOINT_SECONDS
+                seconds = max(shortest, len(checkpoint) / _CHECKPOINT_BYTES_PER_SECOND)
+                self._kept, self._keeps_from = latest, now + min(seconds, longest)
 
     def _write(self, report: Report | None, renew: bool) -> tuple[Held, int]:
         if self._clock() - self._used_at >= self._use_seconds:
@@ -134,7 +149,7 @@ class Reporter:
     def hand_over(self, *, counted: bool, announced: bool) -> None:
         """End the lease: the job goes on from here, elsewhere or later. May block."""
         self._transitions.hand_over(
-            self._held, self.checkpoint, counted=counted, announced=announced
+            self._held, self._checkpoint, counted=counted, announced=announced
         )
 
     def end(
@@ -162,6 +177,13 @@ class Reporter:
             return self._transitions.end(self._held, fields, report, result).job.state
         except Unknown:  # deleted
             return "cancelled"
+
+
+def _brief(checkpoint: bytes) -> bytes:
+    """A checkpoint in as few bytes as pays."""
+    if len(checkpoint) > _MOST_BRIEF_BYTES:
+        return checkpoint
+    return Checkpoint.read(checkpoint).brief()
 
 
 def document_of(key: Key, error: Exception) -> dict[str, Any]:

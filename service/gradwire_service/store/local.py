@@ -65,6 +65,9 @@ class LocalStore(SharedStore):
     def commit(self, changes: Sequence[Change], notice: Notice | None = None) -> int | None:
         return self._of(changes[0].key.kind).commit(changes, notice)
 
+    def tell(self, notice: Notice) -> int:
+        return self._file.tell(notice)
+
     def peek(self, keys: Sequence[Key], start: int | None = None) -> list[Peeked | None]:
         return self._file.peek(keys, start)
 

@@ -117,10 +117,14 @@ class Peeked(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """Tells those who watch the record of ``key`` that ``origin`` has changed it."""
+    """Tells those who watch the record of ``key`` that ``origin`` has changed it.
+
+    With a ``text``, the record is as it was, and that is the news.
+    """
 
     key: Key
     origin: str = ""
+    text: str = ""
 
 
 class Upload(NamedTuple):
@@ -341,6 +345,10 @@ class SharedStore(Store):
         is known, with those that have given it and watch the record themselves.
         Raises: ``OverQuota``; then nothing has changed.
         """
+
+    @abstractmethod
+    def tell(self, notice: Notice) -> int:
+        """Give a notice without any change; returns how many hear of it, as ``commit`` does."""
 
     @abstractmethod
     def peek(self, keys: Sequence[Key], start: int | None = None) -> list[Peeked | None]:

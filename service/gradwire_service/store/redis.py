@@ -156,6 +156,10 @@ class RedisStore(SharedStore):
             raise Unavailable("the store is busy")
         return None if reply == b"changed" else int(reply)
 
+    def tell(self, notice: Notice) -> int:
+        message = f"{notice.origin} {notice.text}"
+        return int(self._send(("PUBLISH", self._channel(notice.key), message))[0])
+
     def _upload(self, body: Any) -> tuple[str, tuple[Any, ...]]:
         """A new key for a body, and the command that sends it there."""
         upload = f"{self._prefix}::{secrets.token_hex(12)}"

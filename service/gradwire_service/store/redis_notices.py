@@ -81,6 +81,7 @@ class RedisSubscription(Subscription):
                 async for message in connected.listen():
                     key = self._watched.get(message["channel"].decode())
                     if key is not None:
-                        self._heard(Notice(key, message["data"].decode()))
+                        origin, _, text = message["data"].decode().partition(" ")
+                        self._heard(Notice(key, origin, text))
             finally:
                 self._connected = None

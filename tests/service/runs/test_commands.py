@@ -3,7 +3,9 @@
 import asyncio
 import json
 from collections import Counter
+from random import random
 
+import numpy as np
 import pytest
 from gradwire_service.jobs import Cancelled, Job, Transitions
 from gradwire_service.runs.feeds import Feeds
@@ -12,6 +14,9 @@ from gradwire_service.settings import Settings
 from gradwire_service.store import Key, policies
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.redis import RedisStore
+
+from gradwire_solvers.checkpoint import Checkpoint, Evaluations
+from gradwire_solvers.progress import History
 
 from tests.clock import ClockLoop, loop_clock
 
@@ -43,6 +48,11 @@ class Counted(MemoryStore):
         self.commands["peek"] += 1
         return super().peek(keys, start)
 
+    def tell(self, notice):
+        self.commands["tell"] += 1
+        super().tell(notice)
+        return self.heard
+
     def commit(self, changes, notice=None):
         self.commands["commit"] += 1
         self.written += sum(
@@ -69,11 +79,13 @@ async def job():
 
     async def run():
         """As ``Run`` does: report when it is time."""
-        number = 0
+        number, history = 0, History()
         while True:
             number += 1
+            history.add(number, 1 / number, random(), clock())
             text = json.dumps({"iteration": number, "value": 1 / number, "seconds": clock()})
-            reporter.add((number, text), b"x" * 30_000, clock())
+            point = Checkpoint(np.zeros(100), number, Evaluations(), clock(), history.kept())
+            reporter.add((number, text), bytes(point), clock())
             if reporter.delay <= 0:
                 await reporter.report()
             await asyncio.sleep(0.1)
