@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradwire.tf.operations import rules
-from gradwire.tf.operations.declaring import operation
+from gradwire.tf.operations.declaring import family, operation
 from gradwire.tf.operations.types import Ints, Name, Places, Shape, TensorLike
 from gradwire.tf.tensors import Tensor
 
@@ -33,38 +33,35 @@ def roll(input: TensorLike, shift: Ints, axis: Ints, name: Name = None) -> Tenso
     """Elements moved on by ``shift`` along ``axis``, those beyond the end to the start."""
 
 
-@operation(rules.like, "tf.tensor_scatter_nd_add", "TensorScatterAdd", refuses=True)
-def tensor_scatter_nd_add(
+@family(rules.like, refuses=True)
+def _scatter(
     tensor: TensorLike, indices: Places, updates: TensorLike, name: Name = None
 ) -> Tensor:
+    """The parameters of changes at some places."""
+
+
+@_scatter("tf.tensor_scatter_nd_add", "TensorScatterAdd")
+def tensor_scatter_nd_add() -> None:
     """The array with ``updates`` added at ``indices``, repeated ones all."""
 
 
-@operation(rules.like, "tf.tensor_scatter_nd_sub", "TensorScatterSub", refuses=True)
-def tensor_scatter_nd_sub(
-    tensor: TensorLike, indices: Places, updates: TensorLike, name: Name = None
-) -> Tensor:
+@_scatter("tf.tensor_scatter_nd_sub", "TensorScatterSub")
+def tensor_scatter_nd_sub() -> None:
     """The array with ``updates`` subtracted at ``indices``, repeated ones all."""
 
 
-@operation(rules.like, "tf.tensor_scatter_nd_max", "TensorScatterMax", refuses=True)
-def tensor_scatter_nd_max(
-    tensor: TensorLike, indices: Places, updates: TensorLike, name: Name = None
-) -> Tensor:
+@_scatter("tf.tensor_scatter_nd_max", "TensorScatterMax")
+def tensor_scatter_nd_max() -> None:
     """The array with the largest of each element and the ``updates`` there."""
 
 
-@operation(rules.like, "tf.tensor_scatter_nd_min", "TensorScatterMin", refuses=True)
-def tensor_scatter_nd_min(
-    tensor: TensorLike, indices: Places, updates: TensorLike, name: Name = None
-) -> Tensor:
+@_scatter("tf.tensor_scatter_nd_min", "TensorScatterMin")
+def tensor_scatter_nd_min() -> None:
     """The array with the smallest of each element and the ``updates`` there."""
 
 
-@operation(rules.like, "tf.tensor_scatter_nd_update", "TensorScatterUpdate", refuses=True)
-def tensor_scatter_nd_update(
-    tensor: TensorLike, indices: Places, updates: TensorLike, name: Name = None
-) -> Tensor:
+@_scatter("tf.tensor_scatter_nd_update", "TensorScatterUpdate")
+def tensor_scatter_nd_update() -> None:
     """The array with ``updates`` at ``indices``, whose last axis goes over the first axes."""
 
 

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from gradwire.tf.operations import kinds, rules
-from gradwire.tf.operations.declaring import operation
-from gradwire.tf.operations.types import Name, TensorLike
-from gradwire.tf.tensors import Tensor
+from gradwire.tf.operations import kinds
+from gradwire.tf.operations.families import binary, unary
 
 
-@operation(rules.binary, "tf.bitwise.bitwise_and", "BitwiseAnd", kinds.INTEGERS)
-def bitwise_and(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+@binary("tf.bitwise.bitwise_and", "BitwiseAnd", kinds.INTEGERS)
+def bitwise_and() -> None:
     """Bits set in both: ``z = x & y``."""
 
 
-@operation(rules.binary, "tf.bitwise.bitwise_or", "BitwiseOr", kinds.INTEGERS)
-def bitwise_or(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+@binary("tf.bitwise.bitwise_or", "BitwiseOr", kinds.INTEGERS)
+def bitwise_or() -> None:
     """Bits set in either: ``z = x | y``."""
 
 
-@operation(rules.binary, "tf.bitwise.bitwise_xor", "BitwiseXor", kinds.INTEGERS)
-def bitwise_xor(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+@binary("tf.bitwise.bitwise_xor", "BitwiseXor", kinds.INTEGERS)
+def bitwise_xor() -> None:
     """Bits set in exactly one: ``z = x ^ y``."""
 
 
-@operation(rules.binary, "tf.bitwise.left_shift", "LeftShift", kinds.INTEGERS)
-def left_shift(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+@binary("tf.bitwise.left_shift", "LeftShift", kinds.INTEGERS)
+def left_shift() -> None:
     """Bits moved up: ``z = x << y``; for integers."""
 
 
-@operation(rules.binary, "tf.bitwise.right_shift", "RightShift", kinds.INTEGERS)
-def right_shift(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+@binary("tf.bitwise.right_shift", "RightShift", kinds.INTEGERS)
+def right_shift() -> None:
     """Bits moved down: ``z = x >> y``; for integers, keeping the sign."""
 
 
-@operation(rules.unary, "tf.bitwise.invert", "Invert", kinds.INTEGERS)
-def invert(x: TensorLike, name: Name = None) -> Tensor:
+@unary("tf.bitwise.invert", "Invert", kinds.INTEGERS)
+def invert() -> None:
     """Bits flipped: ``z = ~x``; for booleans, the opposite."""

@@ -12,8 +12,9 @@ into the program.
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from gradwire.tf.unregistered import unregistered
 
@@ -83,6 +84,70 @@ def operation(
         return called
 
     return declare
+
+
+class Family(Generic[P, R]):
+    """Operations with the parameters, the rule and the dtypes of a declared function.
+
+    >>> @unary("tf.nn.selu", "Selu", kinds.LAYER)
+    ... def selu() -> None:
+    ...     '''Self-normalising exponential linear unit.'''
+    """
+
+    def __init__(self, declared: Callable[P, R], rule: Rule, kinds: Kinds, refuses: bool) -> None:
+        self._declared: Callable[P, R] = declared
+        self._rule: Rule = rule
+        self._kinds: Kinds = kinds
+        self._refuses: bool = refuses
+
+    def __call__(
+        self,
+        function: str,
+        op: str,
+        kinds: Kinds = None,
+        *,
+        rule: Rule | None = None,
+        refuses: bool = False,
+        registered: bool = True,
+        **defaults: Any,
+    ) -> Callable[[Callable[[], None]], Callable[P, R]]:
+        """Declare one of them; ``defaults`` are those of parameters that differ."""
+        declare: Callable[[Callable[P, R]], Callable[P, R]] = operation(
+            rule or self._rule,
+            function,
+            op,
+            kinds or self._kinds,
+            refuses=refuses or self._refuses,
+            registered=registered,
+        )
+        return lambda named: declare(_named(self._declared, named, defaults))
+
+
+def family(
+    rule: Rule, kinds: Kinds = None, *, refuses: bool = False
+) -> Callable[[Callable[P, R]], Family[P, R]]:
+    """Declare the parameters that operations have in common."""
+    return lambda declared: Family(declared, rule, kinds, refuses)
+
+
+def _named(
+    declared: Callable[P, R], named: Callable[[], None], defaults: Mapping[str, Any]
+) -> Callable[P, R]:
+    """The declared function with the name, the docstring and the place of another."""
+    code, own, values = declared.__code__, named.__code__, declared.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
+    found: Any = types.FunctionType(
+        code.replace(
+            co_name=own.co_name,
+            co_qualname=own.co_qualname,
+            co_filename=own.co_filename,
+            co_firstlineno=own.co_firstlineno,
+        ),
+        named.__globals__,
+        argdefs=tuple(map(defaults.get, names, values)),
+    )
+    found.__doc__, found.__annotations__ = named.__doc__, declared.__annotations__
+    return found  # type: ignore[no-any-return]
 
 
 class _Parameters:

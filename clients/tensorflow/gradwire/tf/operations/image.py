@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradwire.tf.operations import kinds, rules
-from gradwire.tf.operations.declaring import operation
+from gradwire.tf.operations.declaring import family, operation
 from gradwire.tf.operations.types import Floats, Ints, Name, Padding, Places, TensorLike
 from gradwire.tf.tensors import Tensor
 
@@ -14,6 +14,28 @@ __all__ = [
     "rgb_to_grayscale", "rgb_to_hsv", "rgb_to_yiq", "rgb_to_yuv", "rot90", "sobel_edges", "ssim",
     "ssim_multiscale", "total_variation", "transpose", "yiq_to_rgb", "yuv_to_rgb",
 ]  # fmt: skip
+
+
+@family(rules.like)
+def _of_image(image: TensorLike, name: Name = None) -> Tensor:
+    """The parameters of functions of a picture."""
+
+
+@family(rules.like, kinds.FLOATS)
+def _of_colours(images: TensorLike, name: Name = None) -> Tensor:
+    """The parameters of functions of pictures' colours."""
+
+
+@family(rules.like)
+def _of_box(
+    image: TensorLike,
+    offset_height: int,
+    offset_width: int,
+    target_height: int,
+    target_width: int,
+    name: Name = None,
+) -> Tensor:
+    """The parameters of functions of a picture and a box."""
 
 
 @operation(rules.like, "tf.image.adjust_brightness", "Add")
@@ -67,27 +89,13 @@ def crop_and_resize(
     """Parts of images (n, h, w, channels), of ``crop_size``, the images by ``box_indices``."""
 
 
-@operation(rules.like, "tf.image.crop_to_bounding_box", "Slice")
-def crop_to_bounding_box(
-    image: TensorLike,
-    offset_height: int,
-    offset_width: int,
-    target_height: int,
-    target_width: int,
-    name: Name = None,
-) -> Tensor:
+@_of_box("tf.image.crop_to_bounding_box", "Slice")
+def crop_to_bounding_box() -> None:
     """The part of ``target_height`` by ``target_width`` below and right of the offset."""
 
 
-@operation(rules.like, "tf.image.pad_to_bounding_box", "Pad")
-def pad_to_bounding_box(
-    image: TensorLike,
-    offset_height: int,
-    offset_width: int,
-    target_height: int,
-    target_width: int,
-    name: Name = None,
-) -> Tensor:
+@_of_box("tf.image.pad_to_bounding_box", "Pad")
+def pad_to_bounding_box() -> None:
     """The image below and right of the offset in zeros, ``target_height`` by ``target_width``."""
 
 
@@ -98,13 +106,13 @@ def extract_patches(
     """Windows of images, each a row along the last axis: by line, column, channel."""
 
 
-@operation(rules.like, "tf.image.flip_left_right", "ReverseV2")
-def flip_left_right(image: TensorLike, name: Name = None) -> Tensor:
+@_of_image("tf.image.flip_left_right", "ReverseV2")
+def flip_left_right() -> None:
     """Columns in the opposite order."""
 
 
-@operation(rules.like, "tf.image.flip_up_down", "ReverseV2")
-def flip_up_down(image: TensorLike, name: Name = None) -> Tensor:
+@_of_image("tf.image.flip_up_down", "ReverseV2")
+def flip_up_down() -> None:
     """Rows in the opposite order."""
 
 
@@ -113,38 +121,38 @@ def grayscale_to_rgb(images: TensorLike, name: Name = None) -> Tensor:
     """The one channel along the last axis three times."""
 
 
-@operation(rules.like, "tf.image.rgb_to_grayscale", "Tensordot", kinds.FLOATS)
-def rgb_to_grayscale(images: TensorLike, name: Name = None) -> Tensor:
+@_of_colours("tf.image.rgb_to_grayscale", "Tensordot")
+def rgb_to_grayscale() -> None:
     """Brightness ``0.2989 r + 0.587 g + 0.114 b``; the last axis becomes 1."""
 
 
-@operation(rules.like, "tf.image.hsv_to_rgb", "HSVToRGB", kinds.FLOATS)
-def hsv_to_rgb(images: TensorLike, name: Name = None) -> Tensor:
+@_of_colours("tf.image.hsv_to_rgb", "HSVToRGB")
+def hsv_to_rgb() -> None:
     """The inverse of ``rgb_to_hsv``: hue, saturation and value as red, green and blue."""
 
 
-@operation(rules.like, "tf.image.rgb_to_hsv", "RGBToHSV", kinds.FLOATS)
-def rgb_to_hsv(images: TensorLike, name: Name = None) -> Tensor:
+@_of_colours("tf.image.rgb_to_hsv", "RGBToHSV")
+def rgb_to_hsv() -> None:
     """Hue, saturation ``1 - min / max`` and value ``max``, all from 0 to 1 for such colours."""
 
 
-@operation(rules.like, "tf.image.rgb_to_yiq", "Tensordot", kinds.FLOATS)
-def rgb_to_yiq(images: TensorLike, name: Name = None) -> Tensor:
+@_of_colours("tf.image.rgb_to_yiq", "Tensordot")
+def rgb_to_yiq() -> None:
     """Luma and two differences of colour, as in analogue television (NTSC)."""
 
 
-@operation(rules.like, "tf.image.yiq_to_rgb", "Tensordot", kinds.FLOATS)
-def yiq_to_rgb(images: TensorLike, name: Name = None) -> Tensor:
+@_of_colours("tf.image.yiq_to_rgb", "Tensordot")
+def yiq_to_rgb() -> None:
     """The inverse of ``rgb_to_yiq``, to three digits."""
 
 
-@operation(rules.like, "tf.image.rgb_to_yuv", "Tensordot", kinds.FLOATS)
-def rgb_to_yuv(images: TensorLike, name: Name = None) -> Tensor:
+@_of_colours("tf.image.rgb_to_yuv", "Tensordot")
+def rgb_to_yuv() -> None:
     """Luma and two differences of colour, as in analogue television (PAL)."""
 
 
-@operation(rules.like, "tf.image.yuv_to_rgb", "Tensordot", kinds.FLOATS)
-def yuv_to_rgb(images: TensorLike, name: Name = None) -> Tensor:
+@_of_colours("tf.image.yuv_to_rgb", "Tensordot")
+def yuv_to_rgb() -> None:
     """The inverse of ``rgb_to_yuv``, to six digits."""
 
 
@@ -153,8 +161,8 @@ def image_gradients(image: TensorLike, name: Name = None) -> list[Tensor]:
     """A list of the differences to the next pixel below and to the right, 0 for the last ones."""
 
 
-@operation(rules.like, "tf.image.per_image_standardization", "Sub")
-def per_image_standardization(image: TensorLike, name: Name = None) -> Tensor:
+@_of_image("tf.image.per_image_standardization", "Sub")
+def per_image_standardization() -> None:
     """Each image with mean 0 and variance 1; its deviation counts as ``1 / sqrt(n)`` at least."""
 
 
@@ -168,8 +176,8 @@ def rot90(image: TensorLike, k: int = 1, name: Name = None) -> Tensor:
     """Rotation by ``k`` quarter turns, counter-clockwise."""
 
 
-@operation(rules.like, "tf.image.sobel_edges", "DepthwiseConv2dNative", kinds.FLOATS)
-def sobel_edges(image: TensorLike, name: Name = None) -> Tensor:
+@_of_image("tf.image.sobel_edges", "DepthwiseConv2dNative", kinds.FLOATS)
+def sobel_edges() -> None:
     """Slopes down and to the right along a new last axis, smoothed across; borders are mirrored."""
 
 
@@ -207,6 +215,6 @@ def total_variation(images: TensorLike, name: Name = None) -> Tensor:
     """``z = sum |x_{i+1,j} - x_{ij}| + |x_{i,j+1} - x_{ij}|`` of each image."""
 
 
-@operation(rules.like, "tf.image.transpose", "Transpose")
-def transpose(image: TensorLike, name: Name = None) -> Tensor:
+@_of_image("tf.image.transpose", "Transpose")
+def transpose() -> None:
     """Rows and columns exchanged."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradwire.tf.operations import kinds, rules
-from gradwire.tf.operations.declaring import operation
+from gradwire.tf.operations.declaring import family, operation
 from gradwire.tf.operations.types import Ints, Name, Padding, Shape, TensorLike
 from gradwire.tf.tensors import Tensor
 
@@ -28,8 +28,8 @@ def conv1d(
     """Layer of ``filters``, an array of shape (length, channels, filters)."""
 
 
-@operation(rules.like, "tf.nn.conv2d", "Conv2D", kinds.CONVOLVED)
-def conv2d(
+@family(rules.like, kinds.CONVOLVED)
+def _convolution(
     input: TensorLike,
     filters: TensorLike,
     strides: Ints,
@@ -38,19 +38,16 @@ def conv2d(
     dilations: Ints | None = None,
     name: Name = None,
 ) -> Tensor:
+    """The parameters of convolutions of pictures and volumes."""
+
+
+@_convolution("tf.nn.conv2d", "Conv2D")
+def conv2d() -> None:
     """Layer of ``filters``, an array of shape (lengths, channels, filters)."""
 
 
-@operation(rules.like, "tf.nn.conv3d", "Conv3D", kinds.LAYER)
-def conv3d(
-    input: TensorLike,
-    filters: TensorLike,
-    strides: Ints,
-    padding: Padding,
-    data_format: str = "NDHWC",
-    dilations: Ints | None = None,
-    name: Name = None,
-) -> Tensor:
+@_convolution("tf.nn.conv3d", "Conv3D", kinds.LAYER, data_format="NDHWC")
+def conv3d() -> None:
     """Layer of ``filters``, an array of shape (lengths, channels, filters)."""
 
 
@@ -67,8 +64,8 @@ def convolution(
     """Layer of ``filters``, an array of shape (lengths, channels, filters), of 1 to 3 lengths."""
 
 
-@operation(rules.like, "tf.nn.conv1d_transpose", "Conv2DBackpropInput", kinds.CONVOLVED)
-def conv1d_transpose(
+@family(rules.like, kinds.CONVOLVED)
+def _transpose(
     input: TensorLike,
     filters: TensorLike,
     output_shape: Shape,
@@ -78,34 +75,23 @@ def conv1d_transpose(
     dilations: Ints | None = None,
     name: Name = None,
 ) -> Tensor:
+    """The parameters of transposes of convolutions along so many axes."""
+
+
+@_transpose("tf.nn.conv1d_transpose", "Conv2DBackpropInput")
+def conv1d_transpose() -> None:
     """The transpose of a layer of ``filters`` that takes an array of ``output_shape``."""
 
 
-@operation(rules.like, "tf.nn.conv2d_transpose", "Conv2DBackpropInput", kinds.CONVOLVED)
-def conv2d_transpose(
-    input: TensorLike,
-    filters: TensorLike,
-    output_shape: Shape,
-    strides: Ints,
-    padding: Padding = "SAME",
-    data_format: str = "NHWC",
-    dilations: Ints | None = None,
-    name: Name = None,
-) -> Tensor:
+@_transpose("tf.nn.conv2d_transpose", "Conv2DBackpropInput", data_format="NHWC")
+def conv2d_transpose() -> None:
     """The transpose of a layer of ``filters`` that takes an array of ``output_shape``."""
 
 
-@operation(rules.like, "tf.nn.conv3d_transpose", "Conv3DBackpropInputV2", kinds.LAYER)
-def conv3d_transpose(
-    input: TensorLike,
-    filters: TensorLike,
-    output_shape: Shape,
-    strides: Ints,
-    padding: Padding = "SAME",
-    data_format: str = "NDHWC",
-    dilations: Ints | None = None,
-    name: Name = None,
-) -> Tensor:
+@_transpose(
+    "tf.nn.conv3d_transpose", "Conv3DBackpropInputV2", kinds.LAYER, data_format="NDHWC"
+)
+def conv3d_transpose() -> None:
     """The transpose of a layer of ``filters`` that takes an array of ``output_shape``."""
 
 
@@ -150,8 +136,8 @@ def separable_conv2d(
     """Filters of each channel, then a layer of filters of one element over all channels."""
 
 
-@operation(rules.like, "tf.nn.avg_pool", "AvgPool", kinds.LAYER)
-def avg_pool(
+@family(rules.like, kinds.LAYER)
+def _pooling(
     input: TensorLike,
     ksize: Ints,
     strides: Ints,
@@ -159,11 +145,16 @@ def avg_pool(
     data_format: str | None = None,
     name: Name = None,
 ) -> Tensor:
+    """The parameters of poolings along any axes."""
+
+
+@_pooling("tf.nn.avg_pool", "AvgPool")
+def avg_pool() -> None:
     """The largest element of each window, or its average, without the padding."""
 
 
-@operation(rules.like, "tf.nn.avg_pool1d", "AvgPool", kinds.LAYER)
-def avg_pool1d(
+@family(rules.like, kinds.LAYER)
+def _pooling_along(
     input: TensorLike,
     ksize: Ints,
     strides: Ints,
@@ -171,78 +162,41 @@ def avg_pool1d(
     data_format: str = "NWC",
     name: Name = None,
 ) -> Tensor:
+    """The parameters of poolings along so many axes."""
+
+
+@_pooling_along("tf.nn.avg_pool1d", "AvgPool")
+def avg_pool1d() -> None:
     """The largest element of each window, or its average, without the padding."""
 
 
-@operation(rules.like, "tf.nn.avg_pool2d", "AvgPool", kinds.LAYER)
-def avg_pool2d(
-    input: TensorLike,
-    ksize: Ints,
-    strides: Ints,
-    padding: Padding,
-    data_format: str = "NHWC",
-    name: Name = None,
-) -> Tensor:
+@_pooling_along("tf.nn.avg_pool2d", "AvgPool", data_format="NHWC")
+def avg_pool2d() -> None:
     """The largest element of each window, or its average, without the padding."""
 
 
-@operation(rules.like, "tf.nn.avg_pool3d", "AvgPool3D", kinds.LAYER)
-def avg_pool3d(
-    input: TensorLike,
-    ksize: Ints,
-    strides: Ints,
-    padding: Padding,
-    data_format: str = "NDHWC",
-    name: Name = None,
-) -> Tensor:
+@_pooling_along("tf.nn.avg_pool3d", "AvgPool3D", data_format="NDHWC")
+def avg_pool3d() -> None:
     """The largest element of each window, or its average, without the padding."""
 
 
-@operation(rules.like, "tf.formulas.max_pool", "MaxPool", kinds.ORDERED)
-def max_pool(
-    input: TensorLike,
-    ksize: Ints,
-    strides: Ints,
-    padding: Padding,
-    data_format: str | None = None,
-    name: Name = None,
-) -> Tensor:
+@_pooling("tf.formulas.max_pool", "MaxPool", kinds.ORDERED)
+def max_pool() -> None:
     """The largest element of each window, or its average, without the padding."""
 
 
-@operation(rules.like, "tf.formulas.max_pool1d", "MaxPool", kinds.ORDERED)
-def max_pool1d(
-    input: TensorLike,
-    ksize: Ints,
-    strides: Ints,
-    padding: Padding,
-    data_format: str = "NWC",
-    name: Name = None,
-) -> Tensor:
+@_pooling_along("tf.formulas.max_pool1d", "MaxPool", kinds.ORDERED)
+def max_pool1d() -> None:
     """The largest element of each window, or its average, without the padding."""
 
 
-@operation(rules.like, "tf.formulas.max_pool2d", "MaxPool", kinds.ORDERED)
-def max_pool2d(
-    input: TensorLike,
-    ksize: Ints,
-    strides: Ints,
-    padding: Padding,
-    data_format: str = "NHWC",
-    name: Name = None,
-) -> Tensor:
+@_pooling_along("tf.formulas.max_pool2d", "MaxPool", kinds.ORDERED, data_format="NHWC")
+def max_pool2d() -> None:
     """The largest element of each window, or its average, without the padding."""
 
 
-@operation(rules.like, "tf.formulas.max_pool3d", "MaxPool3D", kinds.LAYER)
-def max_pool3d(
-    input: TensorLike,
-    ksize: Ints,
-    strides: Ints,
-    padding: Padding,
-    data_format: str = "NDHWC",
-    name: Name = None,
-) -> Tensor:
+@_pooling_along("tf.formulas.max_pool3d", "MaxPool3D", data_format="NDHWC")
+def max_pool3d() -> None:
     """The largest element of each window, or its average, without the padding."""
 
 

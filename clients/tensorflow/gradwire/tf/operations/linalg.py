@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gradwire.tf.operations import kinds, rules
-from gradwire.tf.operations.declaring import operation
+from gradwire.tf.operations.declaring import family, operation
 from gradwire.tf.operations.types import Axis, Ints, Name, Order, Places, TensorLike, Unused
 from gradwire.tf.tensors import Tensor
 
@@ -18,6 +18,18 @@ __all__ = [
 ]  # fmt: skip
 
 
+@family(rules.like, kinds.SOLVABLE)
+def _of_matrix(input: TensorLike, name: Name = None) -> Tensor:
+    """The parameters of functions of square matrices."""
+
+
+@family(rules.like, kinds.SOLVABLE)
+def _of_factors(
+    lower_upper: TensorLike, perm: Places, validate_args: Unused = False, name: Name = None
+) -> Tensor:
+    """The parameters of functions of factors by ``lu``."""
+
+
 @operation(rules.like, "tf.linalg.adjoint", "Transpose")
 def adjoint(matrix: TensorLike, name: Name = None) -> Tensor:
     """Conjugate transpose of each matrix."""
@@ -28,8 +40,8 @@ def band_part(input: TensorLike, num_lower: int, num_upper: int, name: Name = No
     """Each matrix within so many diagonals below and above the main one, else 0; -1 means all."""
 
 
-@operation(rules.like, "tf.linalg.cholesky", "Cholesky", kinds.SOLVABLE, refuses=True)
-def cholesky(input: TensorLike, name: Name = None) -> Tensor:
+@_of_matrix("tf.linalg.cholesky", "Cholesky", refuses=True)
+def cholesky() -> None:
     """Lower triangular ``z`` with ``a = z z^H`` for each Hermitian positive definite matrix."""
 
 
@@ -45,8 +57,8 @@ def cross(a: TensorLike, b: TensorLike, name: Name = None) -> Tensor:
     """Cross product of vectors of 3 along ``axis``: ``z_i = a_{i+1} b_{i+2} - a_{i+2} b_{i+1}``."""
 
 
-@operation(rules.matrices, "tf.linalg.det", "MatrixDeterminant", kinds.DETERMINABLE)
-def det(input: TensorLike, name: Name = None) -> Tensor:
+@_of_matrix("tf.linalg.det", "MatrixDeterminant", kinds.DETERMINABLE, rule=rules.matrices)
+def det() -> None:
     """Determinant of each matrix."""
 
 
@@ -132,20 +144,18 @@ def eigvals(tensor: TensorLike, name: Name = None) -> Tensor:
     """Eigenvalues of square matrices, complex also of real ones."""
 
 
-@operation(rules.like, "tf.linalg.expm", "MatrixExponential", kinds.SOLVABLE)
-def expm(input: TensorLike, name: Name = None) -> Tensor:
+@_of_matrix("tf.linalg.expm", "MatrixExponential")
+def expm() -> None:
     """Exponential of each square matrix: ``z = sum_k a^k / k!``."""
 
 
-@operation(
-    rules.like, "tf.linalg.logm", "MatrixLogarithm", kinds.SOLVABLE, refuses=True, registered=False
-)
-def logm(input: TensorLike, name: Name = None) -> Tensor:
+@_of_matrix("tf.linalg.logm", "MatrixLogarithm", refuses=True, registered=False)
+def logm() -> None:
     """Principal logarithm of each square matrix: ``exp z = a``."""
 
 
-@operation(rules.like, "tf.linalg.sqrtm", "MatrixSquareRoot", kinds.SOLVABLE, refuses=True)
-def sqrtm(input: TensorLike, name: Name = None) -> Tensor:
+@_of_matrix("tf.linalg.sqrtm", "MatrixSquareRoot", refuses=True)
+def sqrtm() -> None:
     """Principal square root of each square matrix: ``z z = a``."""
 
 
@@ -176,17 +186,13 @@ def lstsq(
     """
 
 
-@operation(rules.like, "tf.linalg.lu_matrix_inverse", "MatrixSolve", kinds.SOLVABLE)
-def lu_matrix_inverse(
-    lower_upper: TensorLike, perm: Places, validate_args: Unused = False, name: Name = None
-) -> Tensor:
+@_of_factors("tf.linalg.lu_matrix_inverse", "MatrixSolve")
+def lu_matrix_inverse() -> None:
     """Inverse of each matrix from what ``lu`` gives of it."""
 
 
-@operation(rules.like, "tf.linalg.lu_reconstruct", "MatMul", kinds.SOLVABLE)
-def lu_reconstruct(
-    lower_upper: TensorLike, perm: Places, validate_args: Unused = False, name: Name = None
-) -> Tensor:
+@_of_factors("tf.linalg.lu_reconstruct", "MatMul")
+def lu_reconstruct() -> None:
     """Each matrix from what ``lu`` gives of it."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradwire.tf.operations import kinds, rules
 from gradwire.tf.operations.declaring import operation
+from gradwire.tf.operations.families import activation
 from gradwire.tf.operations.types import Axis, Name, TensorLike, Unused
 from gradwire.tf.tensors import Tensor
 
@@ -15,23 +16,23 @@ __all__ = [
 ]  # fmt: skip
 
 
-@operation(rules.unary, "tf.formulas.relu", "Relu", kinds.RECTIFIED)
-def relu(features: TensorLike, name: Name = None) -> Tensor:
+@activation("tf.formulas.relu", "Relu", kinds.RECTIFIED)
+def relu() -> None:
     """Rectifier: ``z = max(0, x)``. Convention: derivative 0 at 0."""
 
 
-@operation(rules.unary, "tf.formulas.relu6", "Relu6", kinds.ORDERED)
-def relu6(features: TensorLike, name: Name = None) -> Tensor:
+@activation("tf.formulas.relu6", "Relu6", kinds.ORDERED)
+def relu6() -> None:
     """Rectifier with a ceiling: ``z = min(6, max(0, x))``. Convention: derivative 0 at 0 and 6."""
 
 
-@operation(rules.unary, "tf.formulas.elu", "Elu", kinds.LAYER)
-def elu(features: TensorLike, name: Name = None) -> Tensor:
+@activation("tf.formulas.elu", "Elu")
+def elu() -> None:
     """Exponential linear unit: ``z = x`` where ``x > 0``, else ``alpha (exp(x) - 1)``."""
 
 
-@operation(rules.unary, "tf.nn.selu", "Selu", kinds.LAYER)
-def selu(features: TensorLike, name: Name = None) -> Tensor:
+@activation("tf.nn.selu", "Selu")
+def selu() -> None:
     """Self-normalising exponential linear unit: ``z = λ x`` where ``x >= 0``, else ``λ elu(x,
     α)``.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradwire.tf.operations import kinds, rules
-from gradwire.tf.operations.declaring import operation
+from gradwire.tf.operations.declaring import family, operation
 from gradwire.tf.operations.types import Axis, Name, Places, TensorLike
 from gradwire.tf.tensors import Tensor
 
@@ -14,93 +14,83 @@ __all__ = [
 ]  # fmt: skip
 
 
-@operation(rules.reduce, "tf.reduce_sum", "Sum", kinds.SUMS)
-def reduce_sum(
+@family(rules.reduce, kinds.SUMS)
+def _reduction(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: Name = None
 ) -> Tensor:
+    """The parameters of reductions."""
+
+
+@_reduction("tf.reduce_sum", "Sum")
+def reduce_sum() -> None:
     """Sum over ``axis`` (all axes by default): ``z = sum x``; integers add up in 64 bits."""
 
 
-@operation(rules.reduce, "tf.reduce_mean", "Mean", kinds.SUMS)
-def reduce_mean(
-    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: Name = None
-) -> Tensor:
+@_reduction("tf.reduce_mean", "Mean")
+def reduce_mean() -> None:
     """Mean over ``axis``: ``z = sum x / n``; in float64 for integers, NaN of no elements."""
 
 
-@operation(rules.reduce, "tf.reduce_prod", "Prod", kinds.SUMS)
-def reduce_prod(
-    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: Name = None
-) -> Tensor:
+@_reduction("tf.reduce_prod", "Prod")
+def reduce_prod() -> None:
     """Product over ``axis``: ``z = prod x``; integers multiply in 64 bits."""
 
 
-@operation(rules.reduce, "tf.reduce_max", "Max", kinds.EXTREMES)
-def reduce_max(
-    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: Name = None
-) -> Tensor:
+@_reduction("tf.reduce_max", "Max", kinds.EXTREMES)
+def reduce_max() -> None:
     """Largest element over ``axis``; NaN if there is one."""
 
 
-@operation(rules.reduce, "tf.reduce_min", "Min", kinds.EXTREMES)
-def reduce_min(
-    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: Name = None
-) -> Tensor:
+@_reduction("tf.reduce_min", "Min", kinds.EXTREMES)
+def reduce_min() -> None:
     """Smallest element over ``axis``; NaN if there is one."""
 
 
-@operation(rules.reduce, "tf.reduce_all", "All", kinds.BOOL)
-def reduce_all(
-    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: Name = None
-) -> Tensor:
+@_reduction("tf.reduce_all", "All", kinds.BOOL)
+def reduce_all() -> None:
     """True if every element over ``axis`` is nonzero."""
 
 
-@operation(rules.reduce, "tf.reduce_any", "Any", kinds.BOOL)
-def reduce_any(
-    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: Name = None
-) -> Tensor:
+@_reduction("tf.reduce_any", "Any", kinds.BOOL)
+def reduce_any() -> None:
     """True if some element over ``axis`` is nonzero."""
 
 
-@operation(rules.reduce, "tf.formulas.reduce_logsumexp", "IsFinite", kinds.FLOATS)
-def reduce_logsumexp(
-    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: Name = None
-) -> Tensor:
+@_reduction("tf.formulas.reduce_logsumexp", "IsFinite", kinds.FLOATS)
+def reduce_logsumexp() -> None:
     """Logarithm of a sum of exponentials over ``axis`` (all by default): ``z = ln sum(b
     exp(a))``.
     """
 
 
-@operation(rules.reduce, "tf.formulas.reduce_euclidean_norm", "EuclideanNorm", kinds.SUMS)
-def reduce_euclidean_norm(
-    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: Name = None
-) -> Tensor:
+@_reduction("tf.formulas.reduce_euclidean_norm", "EuclideanNorm")
+def reduce_euclidean_norm() -> None:
     """Norm ``ord`` of all elements over ``axis`` (one, several, or all) as one vector."""
 
 
-@operation(rules.scan, "tf.cumsum", "Cumsum", kinds.SUMS)
-def cumsum(
+@family(rules.scan, kinds.SUMS)
+def _scan(
     x: TensorLike, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
 ) -> Tensor:
+    """The parameters of running totals."""
+
+
+@_scan("tf.cumsum", "Cumsum")
+def cumsum() -> None:
     """Running sum along ``axis``, without the element itself if ``exclusive``, from the end if
     ``reverse``.
     """
 
 
-@operation(rules.scan, "tf.math.cumprod", "Cumprod", kinds.SUMS)
-def cumprod(
-    x: TensorLike, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
-) -> Tensor:
+@_scan("tf.math.cumprod", "Cumprod")
+def cumprod() -> None:
     """Running product along ``axis``, without the element itself if ``exclusive``, from the end
     if ``reverse``.
     """
 
 
-@operation(rules.scan, "tf.math.cumulative_logsumexp", "CumulativeLogsumexp", kinds.FLOATS)
-def cumulative_logsumexp(
-    x: TensorLike, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
-) -> Tensor:
+@_scan("tf.math.cumulative_logsumexp", "CumulativeLogsumexp", kinds.FLOATS)
+def cumulative_logsumexp() -> None:
     """Logarithm of the running sum of exponentials along ``axis``; ``-inf`` of none."""
 
 

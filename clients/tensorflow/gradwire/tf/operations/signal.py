@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradwire.tf.operations import kinds, rules
-from gradwire.tf.operations.declaring import operation
+from gradwire.tf.operations.declaring import family, operation
 from gradwire.tf.operations.types import Ints, Name, TensorLike
 from gradwire.tf.tensors import Tensor
 
@@ -14,112 +14,111 @@ __all__ = [
 ]  # fmt: skip
 
 
-@operation(rules.like, "tf.signal.fft", "FFT", kinds.COMPLEX)
-def fft(input: TensorLike, name: Name = None) -> Tensor:
+@family(rules.like, kinds.COMPLEX)
+def _transform(input: TensorLike, name: Name = None) -> Tensor:
+    """The parameters of transforms along the last axes."""
+
+
+@family(rules.like, kinds.COMPLEX)
+def _along(
+    input_tensor: TensorLike,
+    fft_length: Ints | None = None,
+    axes: Ints | None = None,
+    norm: str | None = None,
+    name: Name = None,
+) -> Tensor:
+    """The parameters of transforms along any axes."""
+
+
+@family(rules.complex, kinds.FLOAT_DOUBLE)
+def _spectrum(
+    input_tensor: TensorLike, fft_length: Ints | None = None, name: Name = None
+) -> Tensor:
+    """The parameters of transforms of real numbers along the last axes."""
+
+
+@_transform("tf.signal.fft", "FFT")
+def fft() -> None:
     """Fourier transform along ``axis``: ``z_k = sum_t x_t exp(-2πi kt / n)``."""
 
 
-@operation(rules.like, "tf.signal.ifft", "IFFT", kinds.COMPLEX)
-def ifft(input: TensorLike, name: Name = None) -> Tensor:
+@_transform("tf.signal.ifft", "IFFT")
+def ifft() -> None:
     """Inverse Fourier transform along ``axis``: ``z_t = sum_k x_k exp(2πi kt / n) / n``."""
 
 
-@operation(rules.like, "tf.signal.fft2d", "FFT2D", kinds.COMPLEX)
-def fft2d(input: TensorLike, name: Name = None) -> Tensor:
+@_transform("tf.signal.fft2d", "FFT2D")
+def fft2d() -> None:
     """Fourier transform over two axes; lengths ``s`` and ``norm`` as for ``fft.fft``."""
 
 
-@operation(rules.like, "tf.signal.ifft2d", "IFFT2D", kinds.COMPLEX)
-def ifft2d(input: TensorLike, name: Name = None) -> Tensor:
+@_transform("tf.signal.ifft2d", "IFFT2D")
+def ifft2d() -> None:
     """Inverse Fourier transform over two axes; ``s`` and ``norm`` as for ``fft.ifft``."""
 
 
-@operation(rules.like, "tf.signal.fft3d", "FFT3D", kinds.COMPLEX)
-def fft3d(input: TensorLike, name: Name = None) -> Tensor:
+@_transform("tf.signal.fft3d", "FFT3D")
+def fft3d() -> None:
     """Discrete Fourier transform over the last three axes."""
 
 
-@operation(rules.like, "tf.signal.ifft3d", "IFFT3D", kinds.COMPLEX)
-def ifft3d(input: TensorLike, name: Name = None) -> Tensor:
+@_transform("tf.signal.ifft3d", "IFFT3D")
+def ifft3d() -> None:
     """Inverse of the discrete Fourier transform over the last three axes."""
 
 
-@operation(rules.like, "tf.signal.fftnd", "FFTND", kinds.COMPLEX)
-def fftnd(
-    input_tensor: TensorLike,
-    fft_length: Ints | None = None,
-    axes: Ints | None = None,
-    norm: str | None = None,
-    name: Name = None,
-) -> Tensor:
+@_along("tf.signal.fftnd", "FFTND")
+def fftnd() -> None:
     """Fourier transform over ``axes`` (all by default); ``s`` and ``norm`` as for ``fft.fft``."""
 
 
-@operation(rules.like, "tf.signal.ifftnd", "IFFTND", kinds.COMPLEX)
-def ifftnd(
-    input_tensor: TensorLike,
-    fft_length: Ints | None = None,
-    axes: Ints | None = None,
-    norm: str | None = None,
-    name: Name = None,
-) -> Tensor:
+@_along("tf.signal.ifftnd", "IFFTND")
+def ifftnd() -> None:
     """Inverse Fourier transform over ``axes``; ``s`` and ``norm`` as for ``fft.ifft``."""
 
 
-@operation(rules.complex, "tf.signal.rfft", "RFFT", kinds.FLOAT_DOUBLE)
-def rfft(input_tensor: TensorLike, fft_length: Ints | None = None, name: Name = None) -> Tensor:
+@_spectrum("tf.signal.rfft", "RFFT")
+def rfft() -> None:
     """Spectrum of real rows in the last axis, padded or cut to ``fft_length``, a list of one."""
 
 
-@operation(rules.complex, "tf.signal.rfft2d", "RFFT2D", kinds.FLOAT_DOUBLE)
-def rfft2d(input_tensor: TensorLike, fft_length: Ints | None = None, name: Name = None) -> Tensor:
+@_spectrum("tf.signal.rfft2d", "RFFT2D")
+def rfft2d() -> None:
     """Fourier transform of real numbers over two axes, the last as by ``fft.rfft``."""
 
 
-@operation(rules.complex, "tf.signal.rfft3d", "RFFT3D", kinds.FLOAT_DOUBLE)
-def rfft3d(input_tensor: TensorLike, fft_length: Ints | None = None, name: Name = None) -> Tensor:
+@_spectrum("tf.signal.rfft3d", "RFFT3D")
+def rfft3d() -> None:
     """Spectrum of real arrays over the last three axes, padded or cut to ``fft_length``."""
 
 
-@operation(rules.complex, "tf.signal.rfftnd", "RFFTND", kinds.FLOAT_DOUBLE)
-def rfftnd(
-    input_tensor: TensorLike,
-    fft_length: Ints | None = None,
-    axes: Ints | None = None,
-    norm: str | None = None,
-    name: Name = None,
-) -> Tensor:
+@_along("tf.signal.rfftnd", "RFFTND", kinds.FLOAT_DOUBLE, rule=rules.complex)
+def rfftnd() -> None:
     """Fourier transform of real numbers over ``axes``, the last as by ``fft.rfft``."""
 
 
-@operation(rules.real_like, "tf.signal.irfft", "IRFFT", kinds.COMPLEX)
-def irfft(input_tensor: TensorLike, fft_length: Ints | None = None, name: Name = None) -> Tensor:
+@_spectrum("tf.signal.irfft", "IRFFT", kinds.COMPLEX, rule=rules.real_like)
+def irfft() -> None:
     """Real rows of length ``fft_length``, a list of one, that have this spectrum."""
 
 
-@operation(rules.real_like, "tf.signal.irfft2d", "IRFFT2D", kinds.COMPLEX)
-def irfft2d(input_tensor: TensorLike, fft_length: Ints | None = None, name: Name = None) -> Tensor:
+@_spectrum("tf.signal.irfft2d", "IRFFT2D", kinds.COMPLEX, rule=rules.real_like)
+def irfft2d() -> None:
     """Inverse of ``fft.rfft2``, the last axis as by ``fft.irfft``."""
 
 
-@operation(rules.real_like, "tf.signal.irfft3d", "IRFFT3D", kinds.COMPLEX)
-def irfft3d(input_tensor: TensorLike, fft_length: Ints | None = None, name: Name = None) -> Tensor:
+@_spectrum("tf.signal.irfft3d", "IRFFT3D", kinds.COMPLEX, rule=rules.real_like)
+def irfft3d() -> None:
     """Real arrays of lengths ``fft_length`` in the last three axes that have this spectrum."""
 
 
-@operation(rules.real_like, "tf.signal.irfftnd", "IRFFTND", kinds.COMPLEX)
-def irfftnd(
-    input_tensor: TensorLike,
-    fft_length: Ints | None = None,
-    axes: Ints | None = None,
-    norm: str | None = None,
-    name: Name = None,
-) -> Tensor:
+@_along("tf.signal.irfftnd", "IRFFTND", rule=rules.real_like)
+def irfftnd() -> None:
     """Inverse of ``fft.rfftn``, the last axis as by ``fft.irfft``."""
 
 
-@operation(rules.like, "tf.signal.dct", "RFFT", kinds.FLOATS)
-def dct(
+@family(rules.like, kinds.FLOATS)
+def _cosine(
     input: TensorLike,
     type: int = 2,
     n: int | None = None,
@@ -127,18 +126,16 @@ def dct(
     norm: str | None = None,
     name: Name = None,
 ) -> Tensor:
+    """The parameters of cosine transforms."""
+
+
+@_cosine("tf.signal.dct", "RFFT")
+def dct() -> None:
     """Cosine transform along ``axis``: ``z_k = 2 sum_t x_t cos(π k (2t + 1) / 2n)`` for type 2."""
 
 
-@operation(rules.like, "tf.signal.idct", "RFFT", kinds.FLOATS)
-def idct(
-    input: TensorLike,
-    type: int = 2,
-    n: int | None = None,
-    axis: int = -1,
-    norm: str | None = None,
-    name: Name = None,
-) -> Tensor:
+@_cosine("tf.signal.idct", "RFFT")
+def idct() -> None:
     """Inverse of the cosine transform, without its factor: 3 for type 2, 2 for 3, else the same."""
 
 
