@@ -51,6 +51,7 @@ from gradwire.tf.debugging import assert_rank as assert_rank
 from gradwire.tf.dtypes import *
 from gradwire.tf.dtypes import DType, bool_
 from gradwire.tf.function_gradients import *
+from gradwire.tf.function_traces import *
 from gradwire.tf.functions import *
 from gradwire.tf.modules import *
 from gradwire.tf.operators import *

@@ -7,7 +7,7 @@ from typing import Any
 from gradwire.tf import nest
 from gradwire.tf.backprop import jacobian, vjp
 from gradwire.tf.conversion import convert_to_tensor, zeros_of
-from gradwire.tf.functions import FunctionTrace, running_trace
+from gradwire.tf.function_traces import FunctionTrace, running_trace
 from gradwire.tf.gathered import Source
 from gradwire.tf.nodes import Spec
 from gradwire.tf.tapes import UnconnectedGradients

@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from gradwire.tf import nest
 from gradwire.tf.connections import CONSTANT, captures, joined
-from gradwire.tf.functions import FunctionTrace, running_trace
+from gradwire.tf.function_traces import FunctionTrace, running_trace
 from gradwire.tf.nodes import TensorNode
 from gradwire.tf.operators import identity
 from gradwire.tf.tensors import METHODS, Operand, Tensor

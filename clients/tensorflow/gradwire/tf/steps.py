@@ -13,36 +13,26 @@ run in which Python asks for a value then is not repeated; nor is one with ``onc
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from gradwire.tf import nest
-from gradwire.tf.errors import OpError
-from gradwire.tf.fetching import fetch
-from gradwire.tf.nodes import Joint, TensorNode, active, noticing, parameter, unnoticed
+from gradwire.tf import nest, repetitions
+from gradwire.tf.nodes import TensorNode, noticing, parameter, unnoticed
 from gradwire.tf.recordings import CustomGradient
+from gradwire.tf.repetitions import MADE, TENSOR, Repetition
 from gradwire.tf.seeds import SEEDS, Draws
 from gradwire.tf.tensors import Operand, Tensor
-from gradwire.tracing.terms import Body, Scope, Term, arguments_with, replaced
+from gradwire.tracing.terms import Body, Scope, Term, replaced
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 #: Runs in which Python has asked for more numbers are not repeated.
 MOST_ASKED: int = 4096
-#: Operations one after another, after which a value is computed: programs do not grow for ever.
-LONGEST_CHAIN: int = 1000
-#: Before a tensor's node, or what makes a value of parts and these, among a call's arguments.
-_TENSOR, _MADE = object(), object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic)
-
-
-class Differs(Exception):
-    """Python would ask for another value than in the run."""
 
 
 class Steps:
@@ -66,12 +56,12 @@ class Steps:
         node.kept += 1  # its operands are needed, also where its value is known
         self._held.append(node)
         if any(map(self._varies, node.operands)):
-            self._add(node, _created, node)
+            self._add(node, repetitions.created, node)
 
     def note_recorded(self, node: TensorNode) -> None:
         """Recorders noted an operation."""
         if node in self._varying:
-            self._steps.append((_recorded, node))
+            self._steps.append((repetitions.recorded, node))
 
     def note_custom_gradient(self, custom_gradient: CustomGradient) -> None:
         """Its function knows the tensors of this run alone."""
@@ -79,16 +69,16 @@ class Steps:
 
     def note_read(self, variable: Any, node: TensorNode) -> None:
         """Recorders noted that a variable was read."""
-        self._steps.append((_read, variable, node))
+        self._steps.append((repetitions.read, variable, node))
 
     def note_current(self, variable: Any, node: TensorNode) -> None:
         """A variable had this value."""
         if node not in self._varying:
-            self._add(node, _current, variable, node)
+            self._add(node, repetitions.current, variable, node)
 
     def note_assigned(self, variable: Any, of: TensorNode, node: TensorNode, is_new: bool) -> None:
         """A variable was assigned a value, as a node of its own."""
-        self._add(node, _assigned, variable, of, node, is_new)
+        self._add(node, repetitions.assigned, variable, of, node, is_new)
 
     def note_asked(self, node: TensorNode) -> None:
         """Python asked for a value."""
@@ -96,13 +86,14 @@ class Steps:
             value = np.array(node.value)
             self._asked += value.size
             self.is_whole &= self._asked <= MOST_ASKED and not self._has_effect
-            self._steps.append((_asked, node, value))
+            self._steps.append((repetitions.asked, node, value))
 
     def note_shapes(self, nodes: Sequence[TensorNode]) -> None:
         """Python learned shapes that values decide."""
         if any(map(self._varies, nodes)):
             self.is_whole &= not self._has_effect
-            self._steps.append((_shapes, tuple(nodes), tuple([node.spec for node in nodes])))
+            specs = tuple([node.spec for node in nodes])
+            self._steps.append((repetitions.shapes, tuple(nodes), specs))
 
     def note_called(
         self,
@@ -129,7 +120,7 @@ class Steps:
         self._has_effect |= effect
         self._varying.update(nodes)
         place_of = (called, unseeded) if has_drawn else None
-        self._steps.append((_called, function, packed, nodes, place_of))
+        self._steps.append((repetitions.called, function, packed, nodes, place_of))
 
     def repeatable(self, result: Any) -> Repetition | None:
         """What repeats the run, which gave a result; None if nothing does."""
@@ -150,11 +141,11 @@ class Steps:
             for node in self._varying
             if isinstance(node, TensorNode)
         }
-        created = [step[1] for step in self._steps if step[0] is _created]
+        created = [step[1] for step in self._steps if step[0] is repetitions.created]
         with unnoticed():
             for node in created:  # in order: each of operands that there are
-                made[node] = _copied(node, made)
-        _join(created, made)
+                made[node] = repetitions.copied(node, made)
+        repetitions.join(created, made)
         return Repetition(
             [made[node] for node in self._arguments],
             [replaced(step, made) for step in self._steps],
@@ -178,16 +169,16 @@ class Steps:
                 for name in ("_beside", "_keras_mask")
                 if getattr(value, name, None) is not None
             }
-            return (_TENSOR, value._node, beside)
+            return (TENSOR, value._node, beside)
         if type(value) is dict:
             return {key: self._packed(each) for key, each in value.items()}
         if type(value) in (list, tuple):
             return type(value)([self._packed(each) for each in value])
         if isinstance(value, tuple) and hasattr(value, "_make"):
-            return (_MADE, type(value)._make, [self._packed(each) for each in value])
+            return (MADE, type(value)._make, [self._packed(each) for each in value])
         if hasattr(value, "_with_components"):
             parts = [self._packed(each) for each in value._components()]
-            return (_MADE, value._with_components, parts)
+            return (MADE, value._with_components, parts)
         if nest.is_nested(value) or (
             not isinstance(value, (*_PLAIN, Operand, Term))
             and type(value).__module__ in _OF_TENSORS
@@ -199,47 +190,6 @@ class Steps:
 #: Modules with classes of values that hold tensors.
 _OF_TENSORS = frozenset({"gradwire.tf.tensor_arrays"})
 _NOWHERE = Scope(None)
-
-
-class Repetition:
-    """Repeats a run."""
-
-    def __init__(
-        self,
-        arguments: Sequence[Term],
-        steps: Sequence[tuple[Any, ...]],
-        joined: Sequence[TensorNode],
-        result: Any,
-        has_custom_gradients: bool,
-    ) -> None:
-        self._arguments: Sequence[Term] = arguments
-        self._specs = [each.spec for each in arguments if isinstance(each, TensorNode)]
-        self._steps: Sequence[tuple[Any, ...]] = steps
-        self._joined: Sequence[TensorNode] = joined
-        self._result: Any = result
-        self._has_custom_gradients: bool = has_custom_gradients
-
-    def of(self, arguments: Sequence[TensorNode], *, is_recorded: bool) -> Any:
-        """The result for other arguments.
-
-        Raises:
-            Differs: the Python has to run.
-        """
-        if self._has_custom_gradients and is_recorded:
-            raise Differs
-        if [each.spec for each in arguments] != self._specs:
-            raise Differs
-        made: dict[Any, Any] = dict(zip(self._arguments, arguments, strict=True))
-        undo: list[tuple[Any, tuple[Any, ...]]] = []
-        try:
-            for step, *of in self._steps:
-                step(made, undo, *of)
-        except Differs:
-            for variable, before in reversed(undo):
-                variable._restore(before)
-            raise
-        _join(self._joined, made)
-        return _unpacked(self._result, made)
 
 
 def again(
@@ -285,125 +235,3 @@ def noticed(steps: Steps) -> Iterator[None]:
         yield
     finally:
         runs.remove(steps)
-
-
-def _copied(node: TensorNode, made: dict[Any, Any]) -> TensorNode:
-    """The same operation of other operands."""
-    for each in node.operands:
-        if type(each) is Body and each not in made and each.result in made:
-            made[each] = Body(each.inside, each.params, made[each.result])
-    copy = TensorNode(node.op, *arguments_with(node, made), node.spec, node.place)
-    copy.hint = node.hint
-    copy.rows = None if node.rows is None else made.get(node.rows, node.rows)
-    return copy
-
-
-def _join(nodes: Sequence[TensorNode], made: dict[Any, Any]) -> None:
-    """Note of copies of which operations of several outputs they are."""
-    for node in nodes:
-        made[node].joints = tuple(
-            [
-                Joint(
-                    tuple([weakref.ref(made.get(of, of)) for each in outputs if (of := each())]),
-                    tuple([made.get(of, of) for of in captured]),
-                )
-                for outputs, captured in node.joints
-            ]
-        )
-
-
-def _created(made: dict[Any, Any], undo: list[Any], node: TensorNode) -> None:
-    copy = made[node] = _copied(node, made)
-    if copy.depth > LONGEST_CHAIN and copy.scope is None:
-        fetch([copy])
-
-
-def _recorded(made: dict[Any, Any], undo: list[Any], node: TensorNode) -> None:
-    for recorder in active():
-        recorder.note(made[node])
-
-
-def _read(made: dict[Any, Any], undo: list[Any], variable: Any, node: TensorNode) -> None:
-    for recorder in active():
-        recorder.note_read(variable, made.get(node, node))
-
-
-def _current(made: dict[Any, Any], undo: list[Any], variable: Any, node: TensorNode) -> None:
-    made[node] = variable._node
-
-
-def _assigned(
-    made: dict[Any, Any],
-    undo: list[Any],
-    variable: Any,
-    of: TensorNode,
-    node: TensorNode,
-    is_new: bool,
-) -> None:
-    undo.append((variable, variable._state()))
-    variable._set(Tensor(made.get(of, of)), is_new=is_new and of in made)
-    made[node] = variable._node
-
-
-def _asked(made: dict[Any, Any], undo: list[Any], node: TensorNode, value: Any) -> None:
-    try:
-        found = Tensor(made[node])._value()
-    except OpError as error:  # which the Python may raise, too, but in its place
-        raise Differs from error
-    if found.shape != value.shape or not (
-        np.array_equal(found, value)
-        if value.dtype == object
-        else found.tobytes() == value.tobytes()
-    ):
-        raise Differs
-
-
-def _shapes(made: dict[Any, Any], undo: list[Any], nodes: Any, specs: Any) -> None:
-    copies = [made.get(node, node) for node in nodes]
-    try:
-        fetch(copies)
-    except OpError as error:
-        raise Differs from error
-    for run in noticing():
-        run.note_shapes(copies)
-    if tuple([copy.spec for copy in copies]) != specs:
-        raise Differs
-
-
-def _called(
-    made: dict[Any, Any],
-    undo: list[Any],
-    function: Callable[..., Any],
-    arguments: Any,
-    nodes: Sequence[TensorNode],
-    place: tuple[int, int] | None,
-) -> None:
-    draws = SEEDS.outer
-    if place is not None and draws is not None:
-        draws.called, draws.unseeded = place
-    args, kwargs = _unpacked(arguments, made)
-    result = nest.flatten(function(*args, **kwargs), expand_composites=True)
-    found = [each._node for each in result if isinstance(each, Tensor)]
-    if [each.spec for each in found] != [each.spec for each in nodes]:
-        raise Differs
-    made.update(zip(nodes, found, strict=True))
-
-
-def _unpacked(value: Any, made: dict[Any, Any]) -> Any:
-    """A structure of a repetition, with tensors in place of nodes."""
-    if isinstance(value, tuple) and value and value[0] is _TENSOR:
-        _, node, beside = value
-        there: Any = made.get(node, node)
-        tensor = Tensor(there)
-        for name, each in beside.items():
-            setattr(tensor, name, _unpacked(each, made))
-        return tensor
-    if isinstance(value, tuple) and value and value[0] is _MADE:
-        return value[1]([_unpacked(each, made) for each in value[2]])
-    if type(value) in (list, tuple):
-        return type(value)([_unpacked(each, made) for each in value])
-    if type(value) is dict:
-        return {key: _unpacked(each, made) for key, each in value.items()}
-    if isinstance(value, Term):
-        return made.get(value, value)
-    return value

@@ -12,7 +12,7 @@ from gradwire.tf.arguments import only
 from gradwire.tf.conversion import convert_to_tensor, filled, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import OutOfRangeError, invalid
-from gradwire.tf.functions import executing_eagerly
+from gradwire.tf.function_traces import executing_eagerly
 from gradwire.tf.joining import concat, split, stack, unstack
 from gradwire.tf.shapes import TensorShape, as_shape
 from gradwire.tf.tensors import Tensor

@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf.arguments import only
-from gradwire.tf.checks import broadcast
 from gradwire.tf.conversion import convert_to_tensor as as_tensor
 from gradwire.tf.creators import Created
 from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import OutOfRangeError, invalid
 from gradwire.tf.fetching import note_assigned
-from gradwire.tf.indexing import getitem, static_key
+from gradwire.tf.indexing import getitem
 from gradwire.tf.nodes import Spec, TensorNode, active, known, noticing, paused, record
 from gradwire.tf.restoring import settle
 from gradwire.tf.scattering import Scattered
 from gradwire.tf.scopes import scoped
 from gradwire.tf.shapes import TensorShape, as_shape
 from gradwire.tf.tensors import METHODS, Operand, Tensor, shown
+from gradwire.tf.variable_slices import VariableSlice
 from gradwire.tracing.terms import VALUE
 
 __all__ = [
@@ -341,44 +341,6 @@ def _in_place(operator: str, method: str, value: str = "value") -> RuntimeError:
         f"a variable refuses `{operator}=`; call its `{method}({value})` to change it, or write "
         f"`variable {operator} value` for a new tensor"
     )
-
-
-class VariableSlice(Tensor):
-    """A part of a variable: a tensor, and a place to assign to."""
-
-    __slots__ = ("_key", "_variable")
-
-    def __init__(self, node: TensorNode, variable: Variable, key: Any) -> None:
-        super().__init__(node)
-        self._variable: Variable = variable
-        self._key: Any = key
-
-    def assign(self, value: Any, name: str | None = None) -> Variable:
-        """Give the part another value."""
-        return self._changed(value, lambda part, given: given)
-
-    def assign_add(self, value: Any, name: str | None = None) -> Variable:
-        """Add to the part."""
-        return self._changed(value, np.add)
-
-    def assign_sub(self, value: Any, name: str | None = None) -> Variable:
-        """Subtract from the part."""
-        return self._changed(value, np.subtract)
-
-    def _changed(self, value: Any, change: Any) -> Variable:
-        with paused():
-            given = as_tensor(value, self._variable.dtype)
-        array = np.array(self._variable._value())
-        key = self._key if isinstance(self._key, np.ndarray) else static_key(self._key)
-        part, value_shape = array[key].shape, given._lengths()
-        if broadcast("ResourceStridedSliceAssign", part, value_shape) != part:
-            raise invalid(
-                f"Cannot broadcast input shape {list(value_shape)} into final shape {list(part)} "
-                "[Op:ResourceStridedSliceAssign] name: "
-            )
-        array[key] = change(array[key], given._value())
-        self._variable.assign(array)
-        return self._variable
 
 
 def convert_to_tensor(
