@@ -1,4 +1,4 @@
-"""The runs of a ``tf.function`` that later calls repeat: one for each way that its Python decides."""
+"""The runs of a ``tf.function`` that later calls repeat, for each way through its Python."""
 
 from __future__ import annotations
 

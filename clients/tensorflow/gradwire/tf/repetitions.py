@@ -20,6 +20,8 @@ from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
 from gradwire.tracing.terms import Body, Term, arguments_with
 
+__all__ = ["Differs", "Repetition"]
+
 #: Operations one after another, after which a value is computed: programs do not grow for ever.
 LONGEST_CHAIN: int = 1000
 #: Before a tensor's node, or what makes a value of parts and these, among a call's arguments.

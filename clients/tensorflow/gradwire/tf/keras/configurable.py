@@ -11,6 +11,8 @@ T = TypeVar("T")
 _UNSET: Any = object()
 #: The parameters of bases.
 _KNOWN: dict[type, list[str]] = {}
+#: The parameters of ``options``, and their defaults.
+_SHARED: dict[type, Mapping[str, Any]] = {}
 
 
 def unset(*, init: Literal[False] = False) -> Any:
@@ -26,6 +28,13 @@ def option(*, default: Any, kw_only: bool = False, alias: str | None = None) -> 
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(unset, option))
+def options(kind: type[T]) -> type[T]:
+    """Parameters of several classes, which derive from it: those of the last base come first."""
+    _SHARED[kind] = _own_fields(kind)
+    return kind
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(unset, option))
 def configurable(kind: type[T]) -> type[T]:
     """A class whose annotated attributes are the parameters of its ``__init__``.
 
@@ -34,8 +43,11 @@ def configurable(kind: type[T]) -> type[T]:
     keyword arguments. Then ``__post_init__`` is called, if there is one that the base's has not
     called. Names that begin with an underscore are no parameters.
     """
-    defaults = dict(_own_fields(kind))
     base = next(each for each in kind.__mro__[1:] if "__init__" in vars(each))
+    defaults: dict[str, Any] = {}
+    for each in kind.__mro__[::-1]:
+        defaults |= {} if each in base.__mro__ else _SHARED.get(each, {})
+    defaults |= _own_fields(kind)
     passed = _KNOWN[base] = _KNOWN.get(base) or parameters(base)
     kept = [name for name in defaults if name not in passed]
     every = [

@@ -34,9 +34,7 @@ def roll(input: TensorLike, shift: Ints, axis: Ints, name: Name = None) -> Tenso
 
 
 @family(rules.like, refuses=True)
-def _scatter(
-    tensor: TensorLike, indices: Places, updates: TensorLike, name: Name = None
-) -> Tensor:
+def _scatter(tensor: TensorLike, indices: Places, updates: TensorLike, name: Name = None) -> Tensor:
     """The parameters of changes at some places."""
 
 

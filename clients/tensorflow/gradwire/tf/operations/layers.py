@@ -88,9 +88,7 @@ def conv2d_transpose() -> None:
     """The transpose of a layer of ``filters`` that takes an array of ``output_shape``."""
 
 
-@_transpose(
-    "tf.nn.conv3d_transpose", "Conv3DBackpropInputV2", kinds.LAYER, data_format="NDHWC"
-)
+@_transpose("tf.nn.conv3d_transpose", "Conv3DBackpropInputV2", kinds.LAYER, data_format="NDHWC")
 def conv3d_transpose() -> None:
     """The transpose of a layer of ``filters`` that takes an array of ``output_shape``."""
 

@@ -178,14 +178,19 @@ class RandomTranslation(_Moving):
 
 
 @configurable
-class RandomContrast(_Changing):
-    """Images whose distances from the mean of each channel are larger or smaller."""
+class _Shading(_Changing):
+    """A layer that changes values by a factor of their range."""
 
-    _bounds = (0.0, 1.0)
     _factors = ("factor",)
     factor: Any
     value_range: Any = (0, 255)
     seed: int | None = None
+
+
+class RandomContrast(_Shading):
+    """Images whose distances from the mean of each channel are larger or smaller."""
+
+    _bounds = (0.0, 1.0)
 
     def _changed(self, images: Any) -> Any:
         less, more = self._ranges["factor"]
@@ -195,14 +200,8 @@ class RandomContrast(_Changing):
         return tf.clip_by_value(changed, float(self.value_range[0]), float(self.value_range[1]))
 
 
-@configurable
-class RandomBrightness(_Changing):
+class RandomBrightness(_Shading):
     """Images that are lighter or darker, by a share of the range of values."""
-
-    _factors = ("factor",)
-    factor: Any
-    value_range: Any = (0, 255)
-    seed: int | None = None
 
     def _changed(self, images: Any) -> Any:
         least, most = (float(each) for each in sorted(self.value_range))

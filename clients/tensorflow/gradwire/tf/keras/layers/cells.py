@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import gradwire.tf as tf
 from gradwire.tf.keras import initializers, random
-from gradwire.tf.keras.configurable import configurable, unset
+from gradwire.tf.keras.configurable import configurable, options
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.seeds import SeedGenerator
 
@@ -29,9 +29,9 @@ class Cell(Layer):
     recurrent_dropout: float
     state_size: Any
     bias_initializer: Any
-    kernel: Any
-    recurrent_kernel: Any
-    bias: Any
+    kernel: Any = None
+    recurrent_kernel: Any = None
+    bias: Any = None
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.pop("implementation", None)  # how it is computed
@@ -110,28 +110,68 @@ class Cell(Layer):
         return [tf.matmul(value, part) for value, part in zip(values, parts, strict=True)]
 
 
-@configurable
-class SimpleRNNCell(Cell):
-    """``activation(x kernel + h recurrent_kernel + bias)``."""
+@options
+class Sized:
+    """The length of states, and the activation."""
 
     units: int
     activation: Any = "tanh"
+
+
+@options
+class Gated:
+    """The activation of gates."""
+
+    recurrent_activation: Any = "sigmoid"
+
+
+@options
+class Initialized:
+    """The initial weights."""
+
     use_bias: bool = True
     kernel_initializer: Any = "glorot_uniform"
     recurrent_initializer: Any = "orthogonal"
     bias_initializer: Any = "zeros"
+
+
+@options
+class Forgetful:
+    """The bias of the gate that forgets."""
+
+    unit_forget_bias: bool = True
+
+
+@options
+class Regularized:
+    """The penalties of weights."""
+
     kernel_regularizer: Any = None
     recurrent_regularizer: Any = None
     bias_regularizer: Any = None
+
+
+@options
+class Constrained:
+    """The constraints of weights, and dropout."""
+
     kernel_constraint: Any = None
     recurrent_constraint: Any = None
     bias_constraint: Any = None
     dropout: float = 0.0
     recurrent_dropout: float = 0.0
+
+
+@options
+class Seeded:
+    """The seed of dropout."""
+
     seed: int | None = None
-    kernel: Any = unset()
-    recurrent_kernel: Any = unset()
-    bias: Any = unset()
+
+
+@configurable
+class SimpleRNNCell(Seeded, Constrained, Regularized, Initialized, Sized, Cell):
+    """``activation(x kernel + h recurrent_kernel + bias)``."""
 
     def _option(self, name: str, value: Any) -> Any:
         return value if name.endswith("_initializer") else super()._option(name, value)
@@ -152,30 +192,10 @@ class SimpleRNNCell(Cell):
 
 
 @configurable
-class LSTMCell(Cell):
+class LSTMCell(Seeded, Constrained, Regularized, Forgetful, Initialized, Gated, Sized, Cell):
     """The gates i, f, c and o of Hochreiter and Schmidhuber's, in this order."""
 
     _gates = 4
-    units: int
-    activation: Any = "tanh"
-    recurrent_activation: Any = "sigmoid"
-    use_bias: bool = True
-    kernel_initializer: Any = "glorot_uniform"
-    recurrent_initializer: Any = "orthogonal"
-    bias_initializer: Any = "zeros"
-    unit_forget_bias: bool = True
-    kernel_regularizer: Any = None
-    recurrent_regularizer: Any = None
-    bias_regularizer: Any = None
-    kernel_constraint: Any = None
-    recurrent_constraint: Any = None
-    bias_constraint: Any = None
-    dropout: float = 0.0
-    recurrent_dropout: float = 0.0
-    seed: int | None = None
-    kernel: Any = unset()
-    recurrent_kernel: Any = unset()
-    bias: Any = unset()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -208,33 +228,15 @@ class LSTMCell(Cell):
 
 
 @configurable
-class GRUCell(Cell):
+class GRUCell(Constrained, Regularized, Initialized, Gated, Sized, Cell):
     """The gates z, r and h of Cho and others', in this order.
 
     The state is reset after its product with the kernel, or before, as ``reset_after`` says.
     """
 
     _gates = 3
-    units: int
-    activation: Any = "tanh"
-    recurrent_activation: Any = "sigmoid"
-    use_bias: bool = True
-    kernel_initializer: Any = "glorot_uniform"
-    recurrent_initializer: Any = "orthogonal"
-    bias_initializer: Any = "zeros"
-    kernel_regularizer: Any = None
-    recurrent_regularizer: Any = None
-    bias_regularizer: Any = None
-    kernel_constraint: Any = None
-    recurrent_constraint: Any = None
-    bias_constraint: Any = None
-    dropout: float = 0.0
-    recurrent_dropout: float = 0.0
     reset_after: bool = True
     seed: int | None = None
-    kernel: Any = unset()
-    recurrent_kernel: Any = unset()
-    bias: Any = unset()
 
     def _add_bias(self, width: int) -> None:
         self._add("bias", (2, width) if self.reset_after else (width,))

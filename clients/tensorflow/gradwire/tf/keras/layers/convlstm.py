@@ -8,9 +8,17 @@ from typing import Any, ClassVar
 import gradwire.tf as tf
 from gradwire.tf.arguments import channels_last
 from gradwire.tf.keras import initializers
-from gradwire.tf.keras.configurable import configurable, parameters
-from gradwire.tf.keras.layers.cells import LSTMCell
-from gradwire.tf.keras.layers.recurrent import Rolled
+from gradwire.tf.keras.configurable import configurable, options, parameters
+from gradwire.tf.keras.layers.cells import (
+    Constrained,
+    Forgetful,
+    Gated,
+    Initialized,
+    LSTMCell,
+    Regularized,
+    Seeded,
+)
+from gradwire.tf.keras.layers.recurrent import Penalized, Returning, Rolled
 from gradwire.tf.keras.layers.spatial import lengths
 from gradwire.tf.keras.layers.specs import InputSpec
 
@@ -73,11 +81,10 @@ class _Cell(LSTMCell):
         ]
 
 
-@configurable
-class _ConvLSTM(Rolled):
-    """Shi's: an LSTM along the axis of time, whose inputs and states are pictures."""
+@options
+class _Convolved:
+    """The convolution, and the activation."""
 
-    _rank: ClassVar[int]
     filters: int
     kernel_size: Any
     strides: Any = 1
@@ -85,27 +92,24 @@ class _ConvLSTM(Rolled):
     data_format: str | None = None
     dilation_rate: Any = 1
     activation: Any = "tanh"
-    recurrent_activation: Any = "sigmoid"
-    use_bias: bool = True
-    kernel_initializer: Any = "glorot_uniform"
-    recurrent_initializer: Any = "orthogonal"
-    bias_initializer: Any = "zeros"
-    unit_forget_bias: bool = True
-    kernel_regularizer: Any = None
-    recurrent_regularizer: Any = None
-    bias_regularizer: Any = None
-    activity_regularizer: Any = None
-    kernel_constraint: Any = None
-    recurrent_constraint: Any = None
-    bias_constraint: Any = None
-    dropout: float = 0.0
-    recurrent_dropout: float = 0.0
-    seed: int | None = None
-    return_sequences: bool = False
-    return_state: bool = False
-    go_backwards: bool = False
-    stateful: bool = False
 
+
+@configurable
+class _ConvLSTM(
+    Returning,
+    Seeded,
+    Constrained,
+    Penalized,
+    Regularized,
+    Forgetful,
+    Initialized,
+    Gated,
+    _Convolved,
+    Rolled,
+):
+    """Shi's: an LSTM along the axis of time, whose inputs and states are pictures."""
+
+    _rank: ClassVar[int]
     zero_output_for_mask = False
 
     def _option(self, name: str, value: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
-from gradwire.tf.keras.configurable import configurable, unset
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.layers.spatial import Spatial
 from gradwire.tf.keras.layers.specs import InputSpec
 from gradwire.tf.keras.ops.networks import conv_transpose
@@ -31,8 +31,8 @@ class Convolving(Spatial):
     dilation_rate: Any
     activation: Any
     use_bias: bool
-    kernel: Any
-    bias: Any
+    kernel: Any = None
+    bias: Any = None
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -90,8 +90,6 @@ class Convolution(Convolving):
     activity_regularizer: Any = None
     kernel_constraint: Any = None
     bias_constraint: Any = None
-    kernel: Any = unset()
-    bias: Any = unset()
 
     def __post_init__(self) -> None:
         if self.groups <= 0 or self.filters % self.groups:
@@ -157,8 +155,6 @@ class Transposed(Convolving):
     activity_regularizer: Any = None
     kernel_constraint: Any = None
     bias_constraint: Any = None
-    kernel: Any = unset()
-    bias: Any = unset()
 
     def __post_init__(self) -> None:
         only(

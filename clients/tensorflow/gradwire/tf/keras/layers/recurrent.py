@@ -7,13 +7,20 @@ from typing import Any, ClassVar
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
-from gradwire.tf.keras.configurable import configurable, parameters
+from gradwire.tf.keras.configurable import configurable, options, parameters
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.cells import (
     Cell,
+    Constrained,
+    Forgetful,
+    Gated,
     GRUCell,
+    Initialized,
     LSTMCell,
+    Regularized,
+    Seeded,
     SimpleRNNCell,
+    Sized,
     StackedRNNCells,
     first_states,
 )
@@ -158,92 +165,60 @@ class Recurrent(Rolled):
         self.input_spec: Any = InputSpec(ndim=3)
 
 
-@configurable
-class SimpleRNN(Recurrent):
-    """``h = tanh(x kernel + h recurrent_kernel + bias)`` along the axis of time."""
+@options
+class Penalized:
+    """The penalty of outputs."""
 
-    units: int
-    activation: Any = "tanh"
-    use_bias: bool = True
-    kernel_initializer: Any = "glorot_uniform"
-    recurrent_initializer: Any = "orthogonal"
-    bias_initializer: Any = "zeros"
-    kernel_regularizer: Any = None
-    recurrent_regularizer: Any = None
-    bias_regularizer: Any = None
     activity_regularizer: Any = None
-    kernel_constraint: Any = None
-    recurrent_constraint: Any = None
-    bias_constraint: Any = None
-    dropout: float = 0.0
-    recurrent_dropout: float = 0.0
+
+
+@options
+class Returning:
+    """The outputs, and the direction."""
+
     return_sequences: bool = False
     return_state: bool = False
     go_backwards: bool = False
     stateful: bool = False
+
+
+@configurable
+class SimpleRNN(Returning, Constrained, Penalized, Regularized, Initialized, Sized, Recurrent):
+    """``h = tanh(x kernel + h recurrent_kernel + bias)`` along the axis of time."""
+
     unroll: bool = False
     seed: int | None = None
     zero_output_for_mask: bool = False
 
 
 @configurable
-class LSTM(Recurrent):
+class LSTM(
+    Returning,
+    Seeded,
+    Constrained,
+    Penalized,
+    Regularized,
+    Forgetful,
+    Initialized,
+    Gated,
+    Sized,
+    Recurrent,
+):
     """Long short-term memory along the axis of time."""
 
     _cell = LSTMCell
-    units: int
-    activation: Any = "tanh"
-    recurrent_activation: Any = "sigmoid"
-    use_bias: bool = True
-    kernel_initializer: Any = "glorot_uniform"
-    recurrent_initializer: Any = "orthogonal"
-    bias_initializer: Any = "zeros"
-    unit_forget_bias: bool = True
-    kernel_regularizer: Any = None
-    recurrent_regularizer: Any = None
-    bias_regularizer: Any = None
-    activity_regularizer: Any = None
-    kernel_constraint: Any = None
-    recurrent_constraint: Any = None
-    bias_constraint: Any = None
-    dropout: float = 0.0
-    recurrent_dropout: float = 0.0
-    seed: int | None = None
-    return_sequences: bool = False
-    return_state: bool = False
-    go_backwards: bool = False
-    stateful: bool = False
     unroll: bool = False
     use_cudnn: Any = "auto"
     zero_output_for_mask: bool = False
 
 
 @configurable
-class GRU(Recurrent):
+class GRU(
+    Returning, Seeded, Constrained, Penalized, Regularized, Initialized, Gated, Sized, Recurrent
+):
     """Gated recurrent units along the axis of time."""
 
     _cell = GRUCell
-    units: int
-    activation: Any = "tanh"
-    recurrent_activation: Any = "sigmoid"
-    use_bias: bool = True
-    kernel_initializer: Any = "glorot_uniform"
-    recurrent_initializer: Any = "orthogonal"
-    bias_initializer: Any = "zeros"
-    kernel_regularizer: Any = None
-    recurrent_regularizer: Any = None
-    bias_regularizer: Any = None
-    activity_regularizer: Any = None
-    kernel_constraint: Any = None
-    recurrent_constraint: Any = None
-    bias_constraint: Any = None
-    dropout: float = 0.0
-    recurrent_dropout: float = 0.0
-    seed: int | None = None
-    return_sequences: bool = False
-    return_state: bool = False
-    go_backwards: bool = False
-    stateful: bool = False
     unroll: bool = False
     reset_after: bool = True
     use_cudnn: Any = "auto"

@@ -62,8 +62,6 @@ class DepthwiseConvolution(_Depthwise):
     activity_regularizer: Any = None
     depthwise_constraint: Any = None
     bias_constraint: Any = None
-    kernel: Any = unset()
-    bias: Any = unset()
 
 
 class DepthwiseConv1D(DepthwiseConvolution, rank=1):
@@ -97,10 +95,8 @@ class SeparableConvolution(_Depthwise):
     depthwise_constraint: Any = None
     pointwise_constraint: Any = None
     bias_constraint: Any = None
-    kernel: Any = unset()
     depthwise_kernel: Any = unset()
     pointwise_kernel: Any = unset()
-    bias: Any = unset()
 
     def _channels(self, channels: int) -> int:
         return self.filters

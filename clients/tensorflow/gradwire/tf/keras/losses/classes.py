@@ -216,27 +216,23 @@ class CosineSimilarity(FunctionLoss, of=functions.cosine_similarity):
 
 
 @configurable
-class BinaryCrossentropy(FunctionLoss, of=functions.binary_crossentropy):
+class _Crossentropy(FunctionLoss):
+    """A cross-entropy of probabilities or of logits."""
+
+    from_logits: bool = False
+    label_smoothing: float = 0.0
+    axis: int = -1
+    reduction: str | None = "sum_over_batch_size"
+    name: Any = None
+    dtype: Any = None
+
+
+class BinaryCrossentropy(_Crossentropy, of=functions.binary_crossentropy):
     """The cross-entropy of yes and no."""
 
-    from_logits: bool = False
-    label_smoothing: float = 0.0
-    axis: int = -1
-    reduction: str | None = "sum_over_batch_size"
-    name: Any = None
-    dtype: Any = None
 
-
-@configurable
-class CategoricalCrossentropy(FunctionLoss, of=functions.categorical_crossentropy):
+class CategoricalCrossentropy(_Crossentropy, of=functions.categorical_crossentropy):
     """The cross-entropy of classes given as rows of a one."""
-
-    from_logits: bool = False
-    label_smoothing: float = 0.0
-    axis: int = -1
-    reduction: str | None = "sum_over_batch_size"
-    name: Any = None
-    dtype: Any = None
 
 
 @configurable

@@ -34,14 +34,17 @@ class Counted(Metric):
         return self._figure(values[0] if len(values) == 1 else values)
 
 
+@configurable
 class _Share(Counted):
     """The share that is right of what was said to be true, or of what is true."""
 
     _direction = "up"
     _wrong: ClassVar[str]
-    thresholds: Any
-    top_k: int | None
-    class_id: int | None
+    thresholds: Any = None
+    top_k: int | None = None
+    class_id: int | None = None
+    name: Any = None
+    dtype: Any = None
 
     def __post_init__(self) -> None:
         if self.thresholds is not None:
@@ -57,28 +60,16 @@ class _Share(Counted):
         return self._at_each(share(self._counts, "true_positives", self._wrong))
 
 
-@configurable
 class Precision(_Share):
     """The share of what was said to be true that is true."""
 
     _wrong = "false_positives"
-    thresholds: Any = None
-    top_k: int | None = None
-    class_id: int | None = None
-    name: Any = None
-    dtype: Any = None
 
 
-@configurable
 class Recall(_Share):
     """The share of what is true that was said to be."""
 
     _wrong = "false_negatives"
-    thresholds: Any = None
-    top_k: int | None = None
-    class_id: int | None = None
-    name: Any = None
-    dtype: Any = None
 
 
 @configurable

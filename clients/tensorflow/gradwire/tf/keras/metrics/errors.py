@@ -83,12 +83,16 @@ def _cosine(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
 
 
 @configurable
-class CosineSimilarity(FunctionMetric, of=_cosine, best="up"):
-    """The mean cosine of the angles."""
+class _AlongAxis(FunctionMetric):
+    """The mean of a function along an axis."""
 
     name: Any = None
     dtype: Any = None
     axis: int = -1
+
+
+class CosineSimilarity(_AlongAxis, of=_cosine, best="up"):
+    """The mean cosine of the angles."""
 
 
 class KLDivergence(FunctionMetric, of=losses.kl_divergence, best="down"):
@@ -130,22 +134,12 @@ def concordance_correlation(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     return tf.reduce_mean(2.0 * (true - means[1]) * (said - means[1]) / norm, axis)
 
 
-@configurable
-class PearsonCorrelation(FunctionMetric, of=pearson_correlation, best="up"):
+class PearsonCorrelation(_AlongAxis, of=pearson_correlation, best="up"):
     """The mean correlation."""
 
-    name: Any = None
-    dtype: Any = None
-    axis: int = -1
 
-
-@configurable
-class ConcordanceCorrelation(FunctionMetric, of=concordance_correlation, best="up"):
+class ConcordanceCorrelation(_AlongAxis, of=concordance_correlation, best="up"):
     """The mean concordance correlation."""
-
-    name: Any = None
-    dtype: Any = None
-    axis: int = -1
 
 
 class LogCoshError(FunctionMetric, of=losses.log_cosh, best="down", called="logcosh"):

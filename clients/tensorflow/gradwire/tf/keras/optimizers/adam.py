@@ -58,14 +58,20 @@ class AdamW(Adam):
 
 
 @configurable
-class Adamax(Optimizer):
-    """Adam by the greatest gradients."""
+class Moments(Optimizer):
+    """An optimizer by first and second moments."""
 
-    _slots = ("momentum", "norm")
+    _slots = ("momentum", "velocity")
     learning_rate: Any = 0.001
     beta_1: float = 0.9
     beta_2: float = 0.999
     epsilon: float = 1e-7
+
+
+class Adamax(Moments):
+    """Adam by the greatest gradients."""
+
+    _slots = ("momentum", "norm")
 
     def _numbers(self, step: int, dtype: Any) -> tuple[float, ...]:
         return (float(1.0 / complement(self.beta_1, step, dtype)),)
@@ -79,19 +85,11 @@ class Adamax(Optimizer):
         return weight - first * (rate * scale) / (norm + self.epsilon), after
 
 
-@configurable
-class Nadam(Optimizer):
+class Nadam(Moments):
     """Adam with Nesterov's momentum."""
 
-    _slots = ("momentum", "velocity")
-    learning_rate: Any = 0.001
-    beta_1: float = 0.9
-    beta_2: float = 0.999
-    epsilon: float = 1e-7
-
-    def __post_init__(self) -> None:
-        self._product: float = 1.0
-        self._counted: int = -1
+    _product: float = 1.0
+    _counted: int = -1
 
     def _numbers(self, step: int, dtype: Any) -> tuple[float, ...]:
         if self._counted != step:

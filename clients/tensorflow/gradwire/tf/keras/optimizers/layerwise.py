@@ -6,7 +6,7 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.keras.configurable import configurable
-from gradwire.tf.keras.optimizers.adam import complement
+from gradwire.tf.keras.optimizers.adam import Moments, complement
 from gradwire.tf.keras.optimizers.base import After, Optimizer, Slots, of_each
 
 __all__ = ["Adafactor", "Lamb"]
@@ -62,15 +62,8 @@ class Adafactor(Optimizer):
         return weight - bounded * tf.maximum(self.epsilon_2, _size(weight)) * change, after
 
 
-@configurable
-class Lamb(Optimizer):
+class Lamb(Moments):
     """You's: Adam, with steps in proportion to the norm of the weight."""
-
-    _slots = ("momentum", "velocity")
-    learning_rate: Any = 0.001
-    beta_1: float = 0.9
-    beta_2: float = 0.999
-    epsilon: float = 1e-7
 
     def _numbers(self, step: int, dtype: Any) -> tuple[float, ...]:
         return tuple(float(complement(beta, step, dtype)) for beta in (self.beta_1, self.beta_2))
