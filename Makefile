@@ -169,8 +169,8 @@ $(RUNTIME): pyproject.toml | $(BIN)/python
 	@$(call install,$(VENV),--editable .)
 	@touch $@
 
-$(TEST): clients/python/pyproject.toml clients/tensorflow/pyproject.toml $(RUNTIME)
-	@$(call install,$(VENV),--editable '.[test]' --editable 'clients/python[cli]' --editable clients/tensorflow)
+$(TEST): clients/python/pyproject.toml clients/command/pyproject.toml clients/tensorflow/pyproject.toml $(RUNTIME)
+	@$(call install,$(VENV),--editable '.[test]' --editable clients/python --editable clients/command --editable clients/tensorflow)
 	@touch $@
 
 # PyTorch by pip: its settings may name a build without CUDA.
@@ -198,7 +198,7 @@ $(PAGE_TOOLS): $(PAGE)/package.json $(PAGE)/package-lock.json
 	@cd $(PAGE) && npm ci --silent --no-audit --no-fund
 	@touch $@
 
-$(SDK_VENV)/.test: clients/python/pyproject.toml clients/tensorflow/pyproject.toml pyproject.toml
+$(SDK_VENV)/.test: clients/python/pyproject.toml clients/command/pyproject.toml clients/tensorflow/pyproject.toml pyproject.toml
 	@$(PYTHON) -m venv --clear $(SDK_VENV)
-	@$(call install,$(SDK_VENV),--editable '.[dask]' --editable 'clients/python[test]' --editable 'clients/tensorflow[pictures]' --editable 'clients/tensorflow[tensorboard]')
+	@$(call install,$(SDK_VENV),--editable '.[dask]' --editable 'clients/python[test]' --editable clients/command --editable 'clients/tensorflow[pictures]' --editable 'clients/tensorflow[tensorboard]')
 	@touch $@

@@ -40,7 +40,7 @@ def test_every_command_prints_what_the_page_shows(service_url, tmp_path):
     folder, programs = tmp_path / "work", tmp_path / "bin"
     folder.mkdir()
     programs.mkdir()
-    for name, module in (("gradwire", "-m gradwire.command"), ("python", "")):
+    for name, module in (("gradwire", "-m gradwire_command"), ("python", "")):
         (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
         (programs / name).chmod(0o755)
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"

@@ -14,6 +14,7 @@ PACKAGES = {
     "gradwire_gpu": ["engine"],
     "gradwire_solvers": ["engine"],
     "gradwire_service": ["service"],
+    "gradwire_command": ["clients/command"],
     "gradwire": ["clients/python", "clients/tensorflow"],
 }
 #: Derivative rules that emit operations whose own rules emit theirs: sign of abs, abs of sign.

@@ -23,6 +23,7 @@ PACKAGES = {
     "gradwire_gpu": ("engine/gradwire_gpu",),
     "gradwire_solvers": ("engine/gradwire_solvers",),
     "gradwire_service": ("service/gradwire_service",),
+    "gradwire_command": ("clients/command/gradwire_command",),
     "gradwire": ("clients/python/gradwire", "clients/tensorflow/gradwire"),
     "tests": ("tests",),
     "tools": ("tools",),
@@ -31,10 +32,13 @@ PACKAGES = {
 TOP_LEVEL = ("benchmarks", "fuzz")
 _PRODUCT = ("engine/", "service/", "clients/")
 _MODULE = re.compile(
-    r"\b(?:gradwire_engine|gradwire_gpu|gradwire_solvers|gradwire_service|gradwire)(?:\.\w+)+|\bgradwire_service\b"
+    r"\b(?:gradwire_engine|gradwire_gpu|gradwire_solvers|gradwire_service|gradwire_command|gradwire)(?:\.\w+)+|\bgradwire_(?:service|command)\b"
 )
 #: Programs that tests start, and the modules that they begin with.
-_PROGRAMS = {"gradwire-server": "gradwire_service.__main__", "gradwire": "gradwire.command.main"}
+_PROGRAMS = {
+    "gradwire-server": "gradwire_service.__main__",
+    "gradwire": "gradwire_command.__main__",
+}
 _FIXTURES = "tests/serving.py"
 _ABOVE = re.compile(r"__file__\)(?:\.resolve\(\))?\.parents\[(\d+)\]$")
 
@@ -215,6 +219,7 @@ _ROOTS = (
     "engine",
     "service",
     "clients",
+    "clients/command",
     "clients/python",
     "clients/tensorflow",
     "tests",

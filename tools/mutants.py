@@ -41,8 +41,9 @@ PACKAGES = (
     "engine/gradwire_solvers",
     "service/gradwire_service",
     "clients/python/gradwire",
+    "clients/command/gradwire_command",
 )
-PATHS = ("engine", "service", "clients/python", "clients/tensorflow")
+PATHS = ("engine", "service", "clients/python", "clients/command", "clients/tensorflow")
 LEAST_LINES, MOST_IDS = 60, 300
 FAILURE = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 WORD = re.compile(r"[A-Za-z_]{4,}")

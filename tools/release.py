@@ -20,7 +20,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 #: The folder of each distribution.
-DISTRIBUTIONS = (".", "clients/python", "clients/tensorflow")
+DISTRIBUTIONS = (".", "clients/python", "clients/command", "clients/tensorflow")
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)#\s]*)(#[^)\s]*)?\)")
 
 

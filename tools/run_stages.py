@@ -256,8 +256,9 @@ def chosen_packages(stage: Stage) -> str:
 
 @cache
 def _resolved(python: str) -> str:
-    here = "-e .[dev]\n-e clients/python[cli]\n-e clients/tensorflow"
-    elsewhere = "-e .[dask]\n-e clients/python[test]\n-e clients/tensorflow[pictures,tensorboard]"
+    here = "-e .[dev]\n-e clients/python\n-e clients/command\n-e clients/tensorflow"
+    elsewhere = "-e .[dask]\n-e clients/python[test]\n-e clients/command\n"
+    elsewhere += "-e clients/tensorflow[pictures,tensorboard]"
     command = [".venv/bin/uv", "pip", "compile", "--quiet", "--no-header", "--no-annotate"]
     command += [f"--python={python or '.venv/bin/python'}", "-"]
     done = subprocess.run(

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 def fragment(service, *words, cwd=None):
     """What follows the address in the link that the command prints."""
-    command = [sys.executable, "-m", "gradwire.command", "open", *words, "--print"]
+    command = [sys.executable, "-m", "gradwire_command", "open", *words, "--print"]
     told = subprocess.run(
         [*command, "--url", service], cwd=cwd, check=True, capture_output=True, text=True
     )

@@ -10,7 +10,7 @@ import gradwire
 import httpx
 import pytest
 from click.testing import CliRunner
-from gradwire.command.application import application
+from gradwire_command.application import application
 from gradwire.connections import KeptConnections, connections
 from gradwire.environment import proxy_of, route, variable
 

@@ -105,7 +105,7 @@ def test_hooks_find_what_continuous_integration_would(repository: Path, tmp_path
             assert wrong.returncode == 1
 
 
-@pytest.mark.parametrize("folder", [".", "clients/python", "clients/tensorflow"])
+@pytest.mark.parametrize("folder", [".", "clients/python", "clients/command", "clients/tensorflow"])
 def test_distribution_ships_the_licence(repository: Path, folder: str):
     licence = (repository / folder / "LICENSE").read_text()
     assert licence == (repository / "LICENSE").read_text()
@@ -113,12 +113,17 @@ def test_distribution_ships_the_licence(repository: Path, folder: str):
 
 
 def test_all_distributions_have_one_version_and_one_python(repository: Path):
-    server = load(repository / "pyproject.toml")["project"]
-    for folder in ["clients/python", "clients/tensorflow"]:
-        client = load(repository / folder / "pyproject.toml")["project"]
+    server, sdk, *others = (
+        load(repository / folder / "pyproject.toml")["project"]
+        for folder in (".", "clients/python", "clients/command", "clients/tensorflow")
+    )
+    for client in (sdk, *others):
         assert client["version"] == server["version"]
         assert client["requires-python"] == server["requires-python"]
-    assert f"gradwire=={server['version']}" in client["dependencies"]
+    for client in others:
+        assert f"gradwire=={server['version']}" in client["dependencies"]
+    command = others[0]
+    assert sdk["optional-dependencies"]["cli"] == [f"{command['name']}=={server['version']}"]
 
 
 def test_every_typed_package_says_so(repository: Path):

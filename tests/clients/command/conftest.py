@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import pytest
 from click.testing import CliRunner, Result
-from gradwire.command.application import application
+from gradwire_command.application import application
 
 
 class Run(Protocol):

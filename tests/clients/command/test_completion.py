@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from click.testing import CliRunner
-from gradwire.command.application import application
+from gradwire_command.application import application
 
 
 def suggested(words: str, url: str) -> list[str]:
@@ -61,7 +61,7 @@ def test_every_shell_has_a_script(run, shell):
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs Bash")
 def test_bash_completes_the_command(run, service_url, tmp_path):
     script = tmp_path / "gradwire"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gradwire.command "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gradwire_command "$@"\n')
     script.chmod(0o755)
     asked = run("completion", "bash").stdout + (
         "COMP_WORDS=(gradwire ops arctan); COMP_CWORD=2\n"

@@ -4,7 +4,7 @@ import json
 import sys
 
 import pytest
-from gradwire.command import following
+from gradwire_command import following
 from gradwire.optimization.handles import JobProgress
 
 VALLEY = "(1 - x)**2 + 100 * (y - x**2)**2"

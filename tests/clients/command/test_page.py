@@ -5,7 +5,7 @@ import zlib
 
 import numpy as np
 import pytest
-from gradwire.command.page import fragment
+from gradwire_command.page import fragment
 from hypothesis import given
 from hypothesis import strategies as st
 

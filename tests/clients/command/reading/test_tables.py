@@ -3,7 +3,7 @@ import io
 
 import numpy as np
 import pytest
-from gradwire.command.reading.tables import csv_table
+from gradwire_command.reading.tables import csv_table
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -39,7 +39,7 @@ def test_values_are_numbers_or_json(held, text, value):
 
 @given(numbers=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9))
 def test_numbers_keep_their_bits(numbers):
-    from gradwire.command.reading.values import value_of
+    from gradwire_command.reading.values import value_of
 
     assert value_of(json.dumps(numbers)) == numbers
     assert value_of(repr(numbers[0])) == numbers[0]

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from gradwire.command.exit_codes import ExitCode
-from gradwire.command.options import (
+from gradwire_command.exit_codes import ExitCode
+from gradwire_command.options import (
     MinusCommand,
     Point,
     at_point,
@@ -17,7 +17,7 @@ from gradwire.command.options import (
     deriving,
     of_sources,
 )
-from gradwire.command.session import Option, connected, connecting, timeout_ms, waiting
+from gradwire_command.session import Option, connected, connecting, timeout_ms, waiting
 
 #: Options whose values are names.
 NAMES = ("outputs", "target", "sources")
@@ -27,7 +27,7 @@ QUERIES = ("gradient", "jacobian", "hessian", "evaluate")
 
 def asked(point: Point, method: str, options: dict[str, Any], *further: Any) -> Any:
     """Ask the service by a method of the client, and print the answer."""
-    from gradwire.command.printing import print_answer
+    from gradwire_command.printing import print_answer
 
     with connecting() as client:
         program, variables = point.program(client), point.variables()
@@ -40,7 +40,7 @@ def asked(point: Point, method: str, options: dict[str, Any], *further: Any) -> 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
     """The options of a method, of those of the command line."""
-    from gradwire.command.reading.values import names_of, value_of
+    from gradwire_command.reading.values import names_of, value_of
 
     options = {name: names_of(given.pop(name)) for name in NAMES if name in given}
     batch = names_of(given.pop("batch", None))
@@ -183,7 +183,7 @@ def _directions(what: str) -> Callable[[Any], Any]:
 
 
 def _read(directions: Sequence[str], field: str) -> Any:
-    from gradwire.command.reading.values import variables_of
+    from gradwire_command.reading.values import variables_of
 
     return variables_of((), directions, field)
 

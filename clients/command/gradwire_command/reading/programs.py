@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradwire.command.problems import UnreadableProgram
-from gradwire.command.reading.streams import standard_input
+from gradwire_command.problems import UnreadableProgram
+from gradwire_command.reading.streams import standard_input
 
 if TYPE_CHECKING:
     from gradwire.client import Client

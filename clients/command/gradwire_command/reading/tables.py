@@ -19,7 +19,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.command.problems import MissingLibrary, UnreadableValues
+from gradwire_command.problems import MissingLibrary, UnreadableValues
 
 DELIMITERS = (",", ";", "\t")
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradwire.command import suggestions
-from gradwire.command.options import MinusCommand, Point, of_sources, with_program
-from gradwire.command.session import Option, connected, connecting, is_json
-from gradwire.command.suggestions import suggested
+from gradwire_command import suggestions
+from gradwire_command.options import MinusCommand, Point, of_sources, with_program
+from gradwire_command.session import Option, connected, connecting, is_json
+from gradwire_command.suggestions import suggested
 
 if TYPE_CHECKING:
     from gradwire.resources.graphs import Graph
@@ -29,7 +29,7 @@ def programs() -> None:
 @connected
 def list_all() -> None:
     """List the stored programs."""
-    from gradwire.command.printing import print_json, print_table
+    from gradwire_command.printing import print_json, print_table
 
     with connecting() as client:
         found = client.programs.list()
@@ -48,7 +48,7 @@ def list_all() -> None:
 @connected
 def get(name: str) -> None:
     """Print the text of the program NAME, or of an id; all about it with --json."""
-    from gradwire.command.printing import print_json
+    from gradwire_command.printing import print_json
 
     with connecting() as client:
         found = client.programs.get(name)
@@ -68,7 +68,7 @@ def register(point: Point, name: str | None) -> None:
     \b
       gradwire programs register -f model.gw --name model
     """
-    from gradwire.command.printing import print_json
+    from gradwire_command.printing import print_json
 
     with connecting() as client:
         found = client.programs.register(point.program(client), name)
@@ -103,8 +103,8 @@ def graph(
     \b
       gradwire programs graph model --svg > model.svg
     """
-    from gradwire.command.printing import print_json, print_table
-    from gradwire.command.reading.values import names_of, variables_of
+    from gradwire_command.printing import print_json, print_table
+    from gradwire_command.reading.values import names_of, variables_of
 
     marked = {"target": names_of(target), "sources": names_of(sources)}
     variables = variables_of((), values) or None

@@ -16,10 +16,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from gradwire.command.problems import UnreadableValues
-from gradwire.command.reading.streams import standard_input
-from gradwire.command.reading.tables import Table, csv_table, parquet_table
-from gradwire.command.session import opened, waiting
+from gradwire_command.problems import UnreadableValues
+from gradwire_command.reading.streams import standard_input
+from gradwire_command.reading.tables import Table, csv_table, parquet_table
+from gradwire_command.session import opened, waiting
 
 NPY, NPZ, PARQUET = b"\x93NUMPY", b"PK\x03\x04", b"PAR1"
 

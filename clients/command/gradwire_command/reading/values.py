@@ -13,8 +13,8 @@ from typing import Any
 
 import click
 
-from gradwire.command.problems import UnreadableValues, of_values
-from gradwire.command.reading.files import excerpt, read
+from gradwire_command.problems import UnreadableValues, of_values
+from gradwire_command.reading.files import excerpt, read
 from gradwire.trees import Names, is_list
 from gradwire.values import encode_variables
 

@@ -9,16 +9,16 @@ from typing import Any, NoReturn
 import click
 
 import gradwire
-from gradwire.command import compute, optimize, problems
-from gradwire.command.catalogue import limits, ops
-from gradwire.command.completion import completion
-from gradwire.command.exit_codes import ExitCode
-from gradwire.command.jobs import jobs
-from gradwire.command.page import open_page
-from gradwire.command.programs import programs
-from gradwire.command.session import connected, is_json
-from gradwire.command.tapes import tapes
-from gradwire.command.tensors import tensors
+from gradwire_command import compute, optimize, problems
+from gradwire_command.catalogue import limits, ops
+from gradwire_command.completion import completion
+from gradwire_command.exit_codes import ExitCode
+from gradwire_command.jobs import jobs
+from gradwire_command.page import open_page
+from gradwire_command.programs import programs
+from gradwire_command.session import connected, is_json
+from gradwire_command.tapes import tapes
+from gradwire_command.tensors import tensors
 
 
 class Application(click.Group):

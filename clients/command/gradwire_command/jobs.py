@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradwire.command import suggestions
-from gradwire.command.optimize import show_result
-from gradwire.command.session import Option, connected, connecting, is_json
-from gradwire.command.suggestions import suggested
-from gradwire.command.tapes import WithId
+from gradwire_command import suggestions
+from gradwire_command.optimize import show_result
+from gradwire_command.session import Option, connected, connecting, is_json
+from gradwire_command.suggestions import suggested
+from gradwire_command.tapes import WithId
 
 if TYPE_CHECKING:
     from gradwire.optimization.jobs import Job
@@ -27,7 +27,7 @@ def jobs() -> None:
 @connected
 def list_all() -> None:
     """List the jobs, each with its state and how far it is."""
-    from gradwire.command.printing import print_json, print_table
+    from gradwire_command.printing import print_json, print_table
 
     with connecting() as client:
         found = client.jobs.list()
@@ -43,7 +43,7 @@ def list_all() -> None:
 @connected
 def show(job: str) -> None:
     """Print the state of JOB, and its result once it is done."""
-    from gradwire.command.printing import print_json, print_report
+    from gradwire_command.printing import print_json, print_report
 
     with connecting() as client:
         found = client.jobs.get(job)
@@ -60,7 +60,7 @@ def show(job: str) -> None:
 @connected
 def watch(job: str) -> None:
     """Follow JOB until it is done, and print its result; it goes on after an interrupt."""
-    from gradwire.command.following import following
+    from gradwire_command.following import following
     from gradwire.optimization.following import followed
 
     with connecting() as client:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gradwire.command.problems import InputProblem
+from gradwire_command.problems import InputProblem
 
 VARIABLE = "_GRADWIRE_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")

@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from gradwire.command.compute import QUERIES
-from gradwire.command.options import MinusCommand, Point, at_point, of_sources
-from gradwire.command.problems import InputProblem, UnreadableProgram, UnreadableValues
-from gradwire.command.session import address, connected, connecting
+from gradwire_command.compute import QUERIES
+from gradwire_command.options import MinusCommand, Point, at_point, of_sources
+from gradwire_command.problems import InputProblem, UnreadableProgram, UnreadableValues
+from gradwire_command.session import address, connected, connecting
 
 #: The longest address that is opened: Linux starts no program with an argument of 128 KiB.
 LONGEST_ADDRESS = 100_000
@@ -33,7 +33,7 @@ def open_page(point: Point, sources: str | None, query: str | None, only_print: 
     \b
       gradwire open 'sum(x**2)' x=[1,2,3] --query gradient
     """
-    from gradwire.command.reading.values import names_of
+    from gradwire_command.reading.values import names_of
     from gradwire.display.spelling import spelled
     from gradwire.endpoints import text_of
     from gradwire.local import LOCAL

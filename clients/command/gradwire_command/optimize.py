@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradwire.command.exit_codes import ExitCode
-from gradwire.command.options import EXACT, STRICT, MinusCommand, Point, at_point, of_sources
-from gradwire.command.session import Option, connected, connecting, is_json, option, with_options
+from gradwire_command.exit_codes import ExitCode
+from gradwire_command.options import EXACT, STRICT, MinusCommand, Point, at_point, of_sources
+from gradwire_command.session import Option, connected, connecting, is_json, option, with_options
 
 if TYPE_CHECKING:
     from gradwire.optimization.results import Kind, OptimizeResult
@@ -62,7 +62,7 @@ def minimize(point: Point, constraints: Sequence[str], minibatch: str | None, **
       gradwire minimize '(1 - x)**2 + 100 * (y - x**2)**2' x=-1 y=1
       gradwire minimize -f model.gw --values values.json --sources w,b --method adam -o maxiter=1000
     """
-    from gradwire.command.reading.values import value_of
+    from gradwire_command.reading.values import value_of
 
     further = {
         "constraints": [value_of(each) for each in constraints] or None,
@@ -100,9 +100,9 @@ def root(point: Point, **given: Any) -> None:
 
 def _optimize(kind: Kind, point: Point, given: dict[str, Any], **further: Any) -> None:
     """Run an optimisation, follow it, and print its result; or print the job's id."""
-    from gradwire.command.following import following
-    from gradwire.command.printing import print_json
-    from gradwire.command.reading.values import names_of, options_of
+    from gradwire_command.following import following
+    from gradwire_command.printing import print_json
+    from gradwire_command.reading.values import names_of, options_of
     from gradwire.optimization.requests import optimized
 
     background = given.pop("background")
@@ -143,7 +143,7 @@ def _by_name(sources: Names) -> Names:
 
 def show_result(found: OptimizeResult) -> None:
     """Print a result; the exit code is 1 if it is without success."""
-    from gradwire.command.printing import print_json, print_report
+    from gradwire_command.printing import print_json, print_report
 
     if is_json():
         print_json(found)

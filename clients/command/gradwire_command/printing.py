@@ -17,7 +17,7 @@ from rich.text import Text
 
 import gradwire.display.optimizations  # noqa: F401 - its reports are found by type
 from gradwire import codec
-from gradwire.command.session import is_json
+from gradwire_command.session import is_json
 from gradwire.display.blocks import Block, Problem, Remarks, Title
 from gradwire.display.blocks import Table as Cells
 from gradwire.display.figures import brief, numbers

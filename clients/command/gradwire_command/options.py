@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from gradwire.command import suggestions
-from gradwire.command.session import Option, with_options
-from gradwire.command.suggestions import suggested
+from gradwire_command import suggestions
+from gradwire_command.session import Option, with_options
+from gradwire_command.suggestions import suggested
 
 if TYPE_CHECKING:
     from gradwire.client import Client
@@ -31,14 +31,14 @@ class Point:
 
     def program(self, client: Client) -> Program:
         """The program: the first word, unless an option gives it."""
-        from gradwire.command.reading.programs import program_of
+        from gradwire_command.reading.programs import program_of
 
         first = None if self._has_option or not self.words else self.words[0]
         return program_of(client, first, self.file, self.stored)
 
     def variables(self) -> Any:
         """The variables by name."""
-        from gradwire.command.reading.values import variables_of
+        from gradwire_command.reading.values import variables_of
 
         return variables_of(self.values, self.words if self._has_option else self.words[1:])
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from gradwire.command.options import MinusCommand, Point, at_point, of_sources
-from gradwire.command.session import connected, connecting, is_json, waiting
+from gradwire_command.options import MinusCommand, Point, at_point, of_sources
+from gradwire_command.session import connected, connecting, is_json, waiting
 
 
 class WithId(MinusCommand):
@@ -33,7 +33,7 @@ def create(point: Point, persistent: bool, watch: tuple[str, ...]) -> None:
       tape=$(gradwire tapes create 'h = x**2; sum(h)' x=[1,2] --persistent)
       gradwire tapes gradient $tape --sources h
     """
-    from gradwire.command.printing import print_answer
+    from gradwire_command.printing import print_answer
 
     with connecting() as client:
         program, variables = point.program(client), point.variables()
@@ -52,7 +52,7 @@ def create(point: Point, persistent: bool, watch: tuple[str, ...]) -> None:
 @connected
 def get(tape: str) -> None:
     """Print the instructions of TAPE, and the memory of their values."""
-    from gradwire.command.printing import print_answer
+    from gradwire_command.printing import print_answer
 
     with connecting() as client:
         found = client.tapes.get(tape)
@@ -66,8 +66,8 @@ def get(tape: str) -> None:
 @connected
 def gradient(tape: str, **names: Any) -> None:
     """Print the gradient of TAPE's output; a tape that is not persistent is then used up."""
-    from gradwire.command.printing import print_answer
-    from gradwire.command.reading.values import names_of
+    from gradwire_command.printing import print_answer
+    from gradwire_command.reading.values import names_of
 
     with connecting() as client, waiting("waiting for the gradient"):
         options: Any = {name: names_of(given) for name, given in names.items()}

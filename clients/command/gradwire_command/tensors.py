@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from gradwire.command.problems import InputProblem, of_values
-from gradwire.command.session import connected, connecting, is_json, waiting
+from gradwire_command.problems import InputProblem, of_values
+from gradwire_command.session import connected, connecting, is_json, waiting
 
 
 @click.group("tensors", short_help="Arrays that the service stores.")
@@ -25,8 +25,8 @@ def put(value: str) -> None:
       ref=$(gradwire tensors put @data.npy)
       gradwire eval 'mean(x)' 'x={"ref": "'$ref'"}'
     """
-    from gradwire.command.printing import print_json
-    from gradwire.command.reading.values import value_of
+    from gradwire_command.printing import print_json
+    from gradwire_command.reading.values import value_of
 
     array = value_of(value)
     with connecting() as client, waiting("storing the array"), of_values():
@@ -48,7 +48,7 @@ def put(value: str) -> None:
 @connected
 def get(ref: str, output: str | None) -> None:
     """Print the array REF, or write it to a file."""
-    from gradwire.command.printing import print_json, print_table
+    from gradwire_command.printing import print_json, print_table
     from gradwire.values import type_of
 
     with connecting() as client, waiting("fetching the array"):

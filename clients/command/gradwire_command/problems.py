@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar
 import click
 
 import gradwire
-from gradwire.command.exit_codes import ExitCode
+from gradwire_command.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from gradwire.errors import GradwireError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 import gradwire
-from gradwire.command.session import address, option
+from gradwire_command.session import address, option
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradwire.command.problems import NothingFound
-from gradwire.command.session import connected, connecting, is_json
-from gradwire.command.suggestions import operations, suggested
+from gradwire_command.problems import NothingFound
+from gradwire_command.session import connected, connecting, is_json
+from gradwire_command.suggestions import operations, suggested
 
 if TYPE_CHECKING:
     from gradwire.resources.catalogue import Gpu, Limits, Operation
@@ -28,7 +28,7 @@ def ops(name: str | None, search: str | None, family: str | None) -> None:
       gradwire ops tanh
       gradwire ops --search cholesky
     """
-    from gradwire.command.printing import print_json, print_table
+    from gradwire_command.printing import print_json, print_table
 
     with connecting() as client:
         known = client.ops()
@@ -57,7 +57,7 @@ def ops(name: str | None, search: str | None, family: str | None) -> None:
 @connected
 def limits() -> None:
     """Print the most that one request may have, and that may be stored; a GPU, if one is ready."""
-    from gradwire.command.printing import print_json, print_table
+    from gradwire_command.printing import print_json, print_table
 
     with connecting() as client:
         found = client.limits()
