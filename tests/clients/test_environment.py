@@ -10,9 +10,9 @@ import gradwire
 import httpx
 import pytest
 from click.testing import CliRunner
-from gradwire_command.application import application
 from gradwire.connections import KeptConnections, connections
 from gradwire.environment import proxy_of, route, variable
+from gradwire_command.application import application
 
 PROXIES = [
     name

@@ -7,8 +7,8 @@ import sys
 from typing import Any, NoReturn
 
 import click
-
 import gradwire
+
 from gradwire_command import compute, optimize, problems
 from gradwire_command.catalogue import limits, ops
 from gradwire_command.completion import completion

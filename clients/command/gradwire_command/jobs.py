@@ -60,8 +60,9 @@ def show(job: str) -> None:
 @connected
 def watch(job: str) -> None:
     """Follow JOB until it is done, and print its result; it goes on after an interrupt."""
-    from gradwire_command.following import following
     from gradwire.optimization.following import followed
+
+    from gradwire_command.following import following
 
     with connecting() as client:
         found = client.jobs.get(job)

@@ -100,10 +100,11 @@ def root(point: Point, **given: Any) -> None:
 
 def _optimize(kind: Kind, point: Point, given: dict[str, Any], **further: Any) -> None:
     """Run an optimisation, follow it, and print its result; or print the job's id."""
+    from gradwire.optimization.requests import optimized
+
     from gradwire_command.following import following
     from gradwire_command.printing import print_json
     from gradwire_command.reading.values import names_of, options_of
-    from gradwire.optimization.requests import optimized
 
     background = given.pop("background")
     options = {

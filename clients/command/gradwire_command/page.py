@@ -33,11 +33,12 @@ def open_page(point: Point, sources: str | None, query: str | None, only_print: 
     \b
       gradwire open 'sum(x**2)' x=[1,2,3] --query gradient
     """
-    from gradwire_command.reading.values import names_of
     from gradwire.display.spelling import spelled
     from gradwire.endpoints import text_of
     from gradwire.local import LOCAL
     from gradwire.values import encode_variables
+
+    from gradwire_command.reading.values import names_of
 
     base = address()
     if base == LOCAL:

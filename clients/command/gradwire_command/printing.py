@@ -10,14 +10,9 @@ from datetime import datetime
 from typing import Any
 
 import click
-import numpy as np
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 import gradwire.display.optimizations  # noqa: F401 - its reports are found by type
+import numpy as np
 from gradwire import codec
-from gradwire_command.session import is_json
 from gradwire.display.blocks import Block, Problem, Remarks, Title
 from gradwire.display.blocks import Table as Cells
 from gradwire.display.figures import brief, numbers
@@ -27,6 +22,11 @@ from gradwire.ragged import RaggedArray
 from gradwire.results import Derivative
 from gradwire.sparse import SparseArray
 from gradwire.values import type_of
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gradwire_command.session import is_json
 
 #: Larger arrays are abbreviated, as NumPy does it.
 MOST_ELEMENTS = 64

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 import click
-
 import gradwire
+
 from gradwire_command.exit_codes import ExitCode
 
 if TYPE_CHECKING:

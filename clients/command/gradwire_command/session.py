@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
-
 import gradwire
 
 if TYPE_CHECKING:

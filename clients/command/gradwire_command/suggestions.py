@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
-
 import gradwire
+
 from gradwire_command.session import address, option
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
     from gradwire.client import Client
 
 #: How long the service may take; a shell waits for it.
@@ -34,7 +33,6 @@ def suggested(
         context: click.Context, _: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
-
         from gradwire.local import LOCAL
 
         with context.scope(cleanup=False):

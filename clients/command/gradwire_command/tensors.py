@@ -48,14 +48,14 @@ def put(value: str) -> None:
 @connected
 def get(ref: str, output: str | None) -> None:
     """Print the array REF, or write it to a file."""
-    from gradwire_command.printing import print_json, print_table
     from gradwire.values import type_of
+
+    from gradwire_command.printing import print_json, print_table
 
     with connecting() as client, waiting("fetching the array"):
         array = client.tensors.get(ref)
     if output is not None:
         import numpy as np
-
         from gradwire.bfloat16 import widened
 
         try:

@@ -4,8 +4,8 @@ import json
 import sys
 
 import pytest
-from gradwire_command import following
 from gradwire.optimization.handles import JobProgress
+from gradwire_command import following
 
 VALLEY = "(1 - x)**2 + 100 * (y - x**2)**2"
 LONG = ["--method", "adam", "-o", "maxiter=10000000", "-o", "learning_rate=1e-9"]

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import gradwire
 import pytest
+from gradwire.problems import error_class
 from gradwire_command.exit_codes import ExitCode
 from gradwire_command.problems import EXIT_CODES, exit_code_of
-from gradwire.problems import error_class
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "command.md"
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from gradwire.trees import Names, is_list
+from gradwire.values import encode_variables
 
 from gradwire_command.problems import UnreadableValues, of_values
 from gradwire_command.reading.files import excerpt, read
-from gradwire.trees import Names, is_list
-from gradwire.values import encode_variables
 
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+|\[\d+\])*")
 
