@@ -12,7 +12,7 @@ PUBLIC_MODULES = (
     *("chunked", "client", "errors", "locations", "optimization.results", "ragged", "results"),
     *("sparse", "stored", "tapes"),
 )
-#: Made of a table, which type checkers do not read.
+#: Made of the stub, which type checkers read in its place.
 EXPORTED = vars(gradwire)["__all__"]
 
 

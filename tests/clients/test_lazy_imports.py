@@ -1,9 +1,10 @@
 """What an import of the SDK imports: a public name's module, once the name is used."""
 
 import ast
-import inspect
+import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import gradwire
 import pytest
@@ -53,30 +54,21 @@ def test_lower_layers_reach_what_is_displayed():
     assert set(facade.__all__) == {name for name in vars(hooks.Display) if not name.startswith("_")}
 
 
-def public_errors() -> list[str]:
-    """What ``from gradwire.errors import *`` is to type checkers: what is defined there."""
-    return [
+def test_the_stub_lists_each_public_name_once_and_its_module_defines_it():
+    listed = [
+        (alias.name, node.module)
+        for node in ast.parse(Path(gradwire.__file__).with_suffix(".pyi").read_text()).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
+    assert sorted(name for name, _ in listed) == vars(gradwire)["__all__"]
+    assert {name for name, _ in listed} <= {*dir(gradwire)}
+    for name, module in listed:
+        assert getattr(gradwire, name) is getattr(importlib.import_module(module), name)
+    defined = {
         name
         for name, value in vars(errors).items()
         if name[:1] != "_" and getattr(value, "__module__", "") == errors.__name__
-    ]
-
-
-def test_type_checkers_see_what_is_imported_on_first_use():
-    tree = ast.parse(inspect.getsource(gradwire))
-    (block,) = [
-        node.body
-        for node in tree.body
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    ]
-    seen = {
-        name: node.module
-        for node in block
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-        for name in (public_errors() if alias.name == "*" else [alias.name])
     }
-    assert seen == {name: f"gradwire.{module}" for name, module in gradwire._MODULES.items()}
-    assert sorted(seen) == vars(gradwire)["__all__"]
-    assert set(vars(gradwire)["__all__"]) <= set(dir(gradwire))
+    assert {name for name, module in listed if module == errors.__name__} == defined
     assert not hasattr(gradwire, "something_else")

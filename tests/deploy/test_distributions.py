@@ -82,7 +82,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 def test_wheels(installed: Environment):
     (site,) = set(installed.imported_from())
     assert installed.folder in site.parents
-    assert [file.name for file in (site / "gradwire").glob("__init__.*")] == ["__init__.py"]
+    # Its own stub, and not the empty one of the other distribution.
+    assert len([*(site / "gradwire").glob("__init__.*")]) == 2
+    assert "Client" in (site / "gradwire" / "__init__.pyi").read_text(encoding="utf-8")
     names = {file.name.partition("-")[0] for file in site.glob("gradwire*.dist-info")}
     assert names == {"gradwire", "gradwire_cli", "gradwire_tf"}
 
