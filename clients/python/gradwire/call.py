@@ -26,6 +26,7 @@ import httpx
 
 from gradwire.errors import UsageError
 from gradwire.events import ServerEvent
+from gradwire.usage import short_traceback
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -145,6 +146,11 @@ def drive(conversation: Conversation[T], send: Send) -> T:
 
 async def drive_async(conversation: Conversation[T], send: SendAsync) -> T:
     """Run a conversation, awaiting each step; blocking steps run in a thread."""
+    with short_traceback():
+        return await _drive_async(conversation, send)
+
+
+async def _drive_async(conversation: Conversation[T], send: SendAsync) -> T:
     steps = _steps(conversation)
     try:
         step = next(steps)

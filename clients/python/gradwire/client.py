@@ -36,7 +36,7 @@ from gradwire.resources.catalogue import Catalogue
 from gradwire.resources.compute import Compute
 from gradwire.resources.groups import AsyncGroups, Groups
 from gradwire.resources.optimization import Optimizations
-from gradwire.usage import used
+from gradwire.usage import public, used
 
 if TYPE_CHECKING:  # imported once an optimisation is asked for
     from gradwire.optimization.jobs import AsyncJob, Job  # noqa: F401 - ruff reads no bases
@@ -65,6 +65,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
     ``GRADWIRE_PLACEMENT``, else ``any``, with which the service chooses.
     """
 
+    @public
     def __init__(
         self,
         base_url: str | None = None,
@@ -100,6 +101,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
         return f"{type(self).__name__}({self._options.base_url!r})"
 
     @classmethod
+    @public
     def local(cls, **settings: Any) -> Self:
         """A client of a service in this process, which stops when the client is closed.
 
@@ -114,6 +116,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
         client._owns_pool, client._adding = True, None
         return client
 
+    @public
     def with_options(
         self,
         *,
@@ -193,6 +196,7 @@ class Client(Groups, Optimizations["OptimizeResult", "Job"], Connection[httpx.Cl
     #: Waits between attempts.
     _sleep: Callable[[float], object] = staticmethod(time.sleep)
 
+    @public
     def run(self, asked: Conversation[T]) -> T:
         """The answer to a call, or the result of a conversation of several."""
         return drive(asked, self.send)

@@ -16,7 +16,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, over
 from gradwire.call import Call, Conversation, Steps
 from gradwire.errors import UsageError
 from gradwire.events import ServerEvent
-from gradwire.usage import is_of_this_call, used
+from gradwire.usage import is_of_this_call, public, short_traceback, used
 
 #: The parameters of a method for programs, and of the function for Python functions.
 P = ParamSpec("P")
@@ -99,9 +99,10 @@ class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
 
         @functools.wraps(build)
         def method(client: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
-            with used(build.__name__):
-                asked = build(client, *args, **kwargs)
-            return client.run(asked)
+            with short_traceback():
+                with used(build.__name__):
+                    asked = build(client, *args, **kwargs)
+                return client.run(asked)
 
         self._method = method
 
@@ -148,6 +149,7 @@ class _OfBoth:
         if client is None:
             return of_programs
 
+        @public
         def either(subject: Any, *args: Any, **kwargs: Any) -> Any:
             if not callable(subject):
                 return of_programs(subject, *args, **kwargs)

@@ -1,18 +1,62 @@
-"""Checks of arguments: the one place where wrong use becomes a ``UsageError``."""
+"""Wrong use becomes a ``UsageError`` here, and errors end in the caller's line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from inspect import signature
+from types import TracebackType
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 from urllib.parse import quote
 
 from gradwire import hints
-from gradwire.errors import GradwireError, UsageError
+from gradwire.errors import GradwireError, TransportError, UsageError
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
+
+
+class short_traceback:  # noqa: N801 - a context, like suppress
+    """Leaves the SDK's frames out of the tracebacks of its errors, this context's own among them.
+
+    What is left are the lines of those who call the SDK, and of the functions that it calls.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if not isinstance(error, GradwireError):
+            return
+        error.__traceback__ = _of_others(error.__traceback__)
+        cause = error.__cause__
+        if isinstance(error, TransportError) and cause is not None:
+            cause.__traceback__ = cause.__cause__ = None  # frames of httpx and below
+        elif cause is not None:
+            cause.__traceback__ = _of_others(cause.__traceback__)
+
+
+def public(function: Callable[P, R_co]) -> Callable[P, R_co]:
+    """A function whose errors end in the line that called it."""
+
+    @wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R_co:
+        with short_traceback():
+            return function(*args, **kwargs)
+
+    return called
+
+
+def _of_others(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of this package."""
+    if traceback is None:
+        return None
+    rest = _of_others(traceback.tb_next)
+    frame = traceback.tb_frame
+    if frame.f_globals.get("__name__", "").partition(".")[0] == "gradwire":
+        return rest
+    return TracebackType(rest, frame, traceback.tb_lasti, traceback.tb_lineno)
 
 
 class used:  # noqa: N801 - a context, like suppress
@@ -35,8 +79,8 @@ class used:  # noqa: N801 - a context, like suppress
 
 
 def is_of_this_call(error: TypeError) -> bool:
-    """True if the call itself failed: the arguments do not fit its signature."""
-    return error.__traceback__ is not None and error.__traceback__.tb_next is None
+    """True if the call itself failed, and nobody else's code: the arguments do not fit."""
+    return error.__traceback__ is not None and _of_others(error.__traceback__) is None
 
 
 def check_function(*given: Any) -> None:
@@ -67,6 +111,7 @@ def as_decorator(transform: Callable[P, R_co]) -> Decorator[P, R_co]:
     parameters = signature(function)
 
     @wraps(function)
+    @public
     def called(*args: Any, **kwargs: Any) -> Any:
         is_decorator = bool(kwargs) and not args and next(iter(parameters.parameters)) not in kwargs
         with used(function.__name__):

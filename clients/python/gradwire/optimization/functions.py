@@ -12,7 +12,7 @@ from gradwire.optimization.jobs import Job
 from gradwire.optimization.requests import LeastSquaresOptions, MinimizeOptions, RootOptions
 from gradwire.optimization.results import Kind, OptimizeResult
 from gradwire.tracing.functions import own_client
-from gradwire.usage import check_client
+from gradwire.usage import check_client, public
 
 
 @overload
@@ -37,6 +37,7 @@ def minimize(
     background: Literal[True],
     **options: Unpack[MinimizeOptions],
 ) -> Job: ...
+@public
 def minimize(
     f: Any,
     x0: Any = None,
@@ -76,6 +77,7 @@ def least_squares(
     background: Literal[True],
     **options: Unpack[LeastSquaresOptions],
 ) -> Job: ...
+@public
 def least_squares(
     f: Any,
     x0: Any = None,
@@ -115,6 +117,7 @@ def root(
     background: Literal[True],
     **options: Unpack[RootOptions],
 ) -> Job: ...
+@public
 def root(
     f: Any,
     x0: Any = None,

@@ -23,7 +23,7 @@ from gradwire.tracing.functions import Function, Runs
 from gradwire.tracing.points import Argnums
 from gradwire.tracing.transforms import Axes
 from gradwire.trees import Names, Variables, outermost
-from gradwire.usage import used
+from gradwire.usage import public, used
 
 Q = ParamSpec("Q")
 R = TypeVar("R")
@@ -52,6 +52,7 @@ class Derivatives:
     functions of the same names in ``gradwire``, by this client's service.
     """
 
+    @public
     def function(self, python: Callable[Q, R]) -> Function[Q, R]:
         """A Python function that this client's service evaluates, as ``gradwire.function``.
 
@@ -60,6 +61,7 @@ class Derivatives:
         """
         return Function(python, cast(Runs, self))
 
+    @public
     def grad(
         self, f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
     ) -> Function[..., Any]:
@@ -70,6 +72,7 @@ class Derivatives:
         """
         return transforms.grad(f, argnums, has_aux=has_aux, client=cast(Runs, self))
 
+    @public
     def vjp(self, f: Callable[..., Any], primals: Sequence[Any], cotangents: Any) -> Any:
         """A value and the gradients of its sum weighted by cotangents, as ``gradwire.vjp``.
 
@@ -78,6 +81,7 @@ class Derivatives:
         """
         return transforms.vjp(f, primals, cotangents, client=cast(Runs, self))
 
+    @public
     def vmap(
         self, f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0
     ) -> Function[..., Any]:
@@ -212,6 +216,7 @@ class Derivatives:
     def value_and_grad(
         self: Awaiting, program: Program, *, target: Names = None, sources: Names = None
     ) -> PointFunction[Coroutine[Any, Any, tuple[Any, Any]]]: ...
+    @public
     def value_and_grad(self: Any, program: Any, *args: Any, **options: Any) -> Any:
         """A function of the variables that returns ``(value, gradients)``.
 
@@ -227,6 +232,7 @@ class Derivatives:
                 return transforms.value_and_grad(program, *args, **{"client": self, **options})
             asked = _gradient_options(*args, **options)
 
+        @public
         def value_and_grad(variables: Variables | None = None, /, **named: Any) -> Any:
             with used("value_and_grad"):
                 given = variables if not named else {**outermost(variables or {}), **named}

@@ -11,6 +11,7 @@ from gradwire.resources.tapes import AsyncTapes, Tapes
 from gradwire.resources.tensors import AsyncTensors, Tensors
 from gradwire.tapes import Tape, TapeBeingMade
 from gradwire.trees import Variables
+from gradwire.usage import public
 
 if TYPE_CHECKING:  # imported once a job is asked for
     from gradwire.resources.jobs import AsyncJobs, Jobs
@@ -41,6 +42,7 @@ class Groups:
 
         return Jobs(self)
 
+    @public
     def tape(
         self: Blocking,
         program: Program,
@@ -81,6 +83,7 @@ class AsyncGroups:
 
         return AsyncJobs(self)
 
+    @public
     def tape(
         self: Awaiting,
         program: Program,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overload
 
 from gradwire.endpoints import Program
-from gradwire.usage import used
+from gradwire.usage import public, used
 
 if TYPE_CHECKING:  # imported once an optimisation is asked for
     from gradwire.optimization.requests import LeastSquaresOptions, MinimizeOptions, RootOptions
@@ -50,6 +50,7 @@ class Optimizations(Generic[Found, Started]):
         background: Literal[True],
         **options: Unpack[MinimizeOptions],
     ) -> Started: ...
+    @public
     def minimize(
         self: Any,
         f: Any,
@@ -94,6 +95,7 @@ class Optimizations(Generic[Found, Started]):
         background: Literal[True],
         **options: Unpack[LeastSquaresOptions],
     ) -> Started: ...
+    @public
     def least_squares(
         self: Any,
         f: Any,
@@ -136,6 +138,7 @@ class Optimizations(Generic[Found, Started]):
         background: Literal[True],
         **options: Unpack[RootOptions],
     ) -> Started: ...
+    @public
     def root(
         self: Any,
         f: Any,

@@ -20,6 +20,7 @@ from gradwire.tapes import (
     record,
 )
 from gradwire.trees import Variables
+from gradwire.usage import public
 
 
 class TapeMethods:
@@ -47,6 +48,7 @@ class TapeMethods:
 class Tapes(TapeMethods, BlockingResource):
     """The tapes of a ``Client``."""
 
+    @public
     def create(
         self, program: Program, variables: Variables | None = None, **options: Unpack[TapeOptions]
     ) -> Tape:
@@ -78,6 +80,7 @@ class Tapes(TapeMethods, BlockingResource):
 class AsyncTapes(TapeMethods, AwaitingResource):
     """The tapes of an ``AsyncClient``."""
 
+    @public
     def create(
         self, program: Program, variables: Variables | None = None, **options: Unpack[TapeOptions]
     ) -> TapeBeingMade:

@@ -24,7 +24,7 @@ from gradwire.tracing.terms import NOTHING
 from gradwire.tracing.traced import TracedProgram, record
 from gradwire.tracing.traces import current
 from gradwire.trees import Level, Static
-from gradwire.usage import check_client, check_function, used
+from gradwire.usage import check_client, check_function, public, short_traceback, used
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -163,7 +163,8 @@ class Function(Generic[P, T]):
         if current() is not None:
             inlined: T = self.inline(*args, **kwargs)
             return inlined
-        answer: T = self.client.run(self.steps(*args, **kwargs))
+        with short_traceback():
+            answer: T = self.client.run(self.steps(*args, **kwargs))
         return answer
 
     @property
@@ -334,6 +335,7 @@ def function(python: Callable[P, T], client: Runs | None = None) -> Function[P, 
 def function(*, client: Runs | None) -> Callable[[Callable[P, T]], Function[P, T]]: ...
 
 
+@public
 def function(python: Callable[..., Any] | None = None, client: Runs | None = None) -> Any:
     """Have a service evaluate a Python function; also as a decorator.
 

@@ -16,7 +16,7 @@ from gradwire.tracing.recorded import numbers_of
 from gradwire.tracing.terms import VALUE, Term, TextFunction
 from gradwire.tracing.tracer import Tracer, term_of
 from gradwire.trees import inside, is_list
-from gradwire.usage import check_text, used
+from gradwire.usage import check_text, public, used
 
 #: The name of the value of the text's last expression.
 RESULT = "result_"
@@ -25,6 +25,7 @@ _CHANGING = frozenset({"append", "assign", "assign_add", "assign_sub"})
 _LIBRARIES = frozenset({"np", "numpy", "jnp"})  # np.append gives a new array
 
 
+@public
 def program(text: str, *parameters: str, client: Runs | None = None) -> Function[..., Any]:
     """Program text as a function of its variables, in this order.
 

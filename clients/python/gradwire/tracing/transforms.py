@@ -33,7 +33,7 @@ from gradwire.tracing.structures import unflatten
 from gradwire.tracing.terms import Body, Bound, Scope
 from gradwire.tracing.tracer import Tracer, term_of
 from gradwire.tracing.traces import not_traceable, recording
-from gradwire.usage import as_decorator, check_client, check_function, used
+from gradwire.usage import as_decorator, check_client, check_function, public, used
 
 Axes: TypeAlias = "int | Sequence[int | None] | None"
 
@@ -135,6 +135,7 @@ def hessian(
     return _made(f, matrices, argnums, client, partial(hessian, argnums=argnums, format=format))
 
 
+@public
 def jvp(
     f: Callable[..., Any],
     primals: Sequence[Any],
@@ -154,6 +155,7 @@ def _along(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any
     return unflatten(shape, iter(parts)), unflatten(shape, iter(derivatives))
 
 
+@public
 def vjp(
     f: Callable[..., Any],
     primals: Sequence[Any],
@@ -179,6 +181,7 @@ def _back(f: Callable[..., Any], primals: Sequence[Any], cotangents: Any) -> Any
     return value, point.nested(point.derivatives("grad", sum(weighted[1:], weighted[0])))
 
 
+@public
 def hvp(
     f: Callable[..., Any],
     primals: Sequence[Any],
