@@ -60,7 +60,8 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
         "tests/clients/optimization",
         *_CHUNKED,
     )
-    wire = ("tests/service/routes", "tests/service/wire")
+    resources = "computations jobs programs routes tapes tensors wire"
+    wire = tuple(f"tests/service/{folder}" for folder in resources.split())
     return [
         Stage(
             "containers",

@@ -22,37 +22,36 @@ from gradwire_service.access.authentication import Authentication
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.keys_file import open_keys
 from gradwire_service.cluster.cluster import check_installed, open_cluster
-from gradwire_service.codes import open_codes
+from gradwire_service.machine_code import open_codes
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.engines import open_engines
 from gradwire_service.http.cors import RefusingPreflights, with_cors
 from gradwire_service.references import ReferenceResolver
+from gradwire_service.computations import routes as computations
+from gradwire_service.jobs import routes as jobs
+from gradwire_service.jobs import solve_routes
+from gradwire_service.programs import routes as programs
 from gradwire_service.routes import (
     catalogue,
-    compute,
     documentation,
-    explain,
     guide,
     health,
-    jobs,
     page,
-    pictures,
-    programs,
-    solve,
-    tapes,
+    task_routes,
     tenants,
-    tensors,
 )
+from gradwire_service.tapes import routes as tapes
+from gradwire_service.tensors import routes as tensors
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoutes, methods_of
-from gradwire_service.runs import Places, Runs
-from gradwire_service.runs.places import SHORT_RUN_SECONDS
+from gradwire_service.jobs.runs import Runs
+from gradwire_service.jobs.dispatcher import SHORT_RUN_SECONDS, JobDispatcher
 from gradwire_service.scheduling import Bounds, Capacity, Lanes, Placement, Queue
 from gradwire_service.settings import Settings
 from gradwire_service.settings.errors import StartupError
 from gradwire_service.store import open_store
 from gradwire_service.store.timing import time_calls
-from gradwire_service.tapes import Tapes
+from gradwire_service.tapes.stored import Tapes
 from gradwire_service.telemetry import (
     Exposition,
     Log,
@@ -64,9 +63,9 @@ from gradwire_service.telemetry import (
     open_trace_export,
     request_logger,
 )
-from gradwire_service.work.compilation import is_compiled
-from gradwire_service.work.redirects import Redirects
-from gradwire_service.work.tasks import Tasks
+from gradwire_service.machine_code.compilation import is_compiled
+from gradwire_service.computations.redirects import Redirects
+from gradwire_service.tasks.registry import Tasks
 from gradwire_service.workers.gpu import GpuJobPool, GpuPool
 from gradwire_service.workers.opened_gpu import OpenGpu, open_gpu
 from gradwire_service.workers.pool import JobPool, ProcessPool
@@ -232,8 +231,8 @@ def create_app(
     dependencies = Dependencies(
         engines, store, resolver, capacity, placement, metrics, settings, clock
     )
-    places = Places(job_executors, gpu_jobs, placement)
-    runs = Runs(places, capacity, store, threads, metrics, settings, clock, now)
+    dispatcher = JobDispatcher(job_executors, gpu_jobs, placement)
+    runs = Runs(dispatcher, capacity, store, threads, metrics, settings, clock, now)
     metrics.watch_jobs(lambda: runs.running)
     offloader = Offloader(capacity, placement, metrics, settings, clock)
     exposition = Exposition(
@@ -290,10 +289,10 @@ def create_app(
     app.state.store = store
     app.state.recorder = recorder
     app.state.keyring = keys.keyring
-    app.router.routes[:0] = compute.routes(dependencies, offloader, threads)
-    for resource in (explain, tapes, programs, pictures, tensors):
-        app.include_router(resource.router(offloader))
-    app.include_router(solve.router(dependencies, offloader, runs))
+    app.router.routes[:0] = computations.routes(dependencies, offloader, threads)
+    for resource in (computations, tapes, programs, tensors, jobs):
+        app.include_router(task_routes.router(offloader, resource.ROUTES))
+    app.include_router(solve_routes.router(dependencies, offloader, runs))
     app.include_router(jobs.router(dependencies, offloader, runs))
     if keys.keyring is not None:
         app.include_router(tenants.router(dependencies, keys.keyring, threads))

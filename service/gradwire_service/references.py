@@ -9,9 +9,9 @@ from typing import Any
 
 from gradwire_service.engines import Engines
 from gradwire_service.local_cache import CachedRepository, LocalCache
-from gradwire_service.programs import Programs
+from gradwire_service.programs.stored import Programs
 from gradwire_service.store import Store
-from gradwire_service.tensors import Results, Tensors
+from gradwire_service.tensors.stored import Results, Tensors
 from gradwire_service.wire.references import HasOwner, ReferenceKind, References, is_result
 
 

@@ -4,7 +4,7 @@ import os
 from functools import partial
 
 import pytest
-from gradwire_service.work.solve import MOVING_SECONDS
+from gradwire_service.jobs.solve_handlers import MOVING_SECONDS
 
 from tests.fleet.test_gpu import ran_on, served, until
 from tests.service.workers import gpus

@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from pydantic import TypeAdapter
 
 from gradwire_service.openapi.error_responses import add_error_responses
 from gradwire_service.openapi.examples import add_examples
+from gradwire_service.openapi.graphs import GraphDocument
 from gradwire_service.openapi.headers import add_headers
-from gradwire_service.openapi.operations import SOLVE_OPERATIONS, component_schemas
-from gradwire_service.openapi.requests import TAPE_KINDS
+from gradwire_service.openapi.jobs import JobDocument, JobPage
+from gradwire_service.openapi.json_schema import Forms
+from gradwire_service.openapi.operations import REF
+from gradwire_service.openapi.requests import (
+    REQUESTS,
+    TAPE_KINDS,
+    TAPE_REQUESTS,
+    ExplainRequest,
+    TapeRequest,
+)
+from gradwire_service.openapi.resources import (
+    ProgramDocument,
+    ProgramPage,
+    RegisterRequest,
+    TenantsDocument,
+    TensorDocument,
+)
+from gradwire_service.openapi.responses import (
+    RESPONSES,
+    ExplainResponse,
+    Problem,
+    TapeDocument,
+    TapeResponse,
+)
+from gradwire_service.openapi.solving import SOLVE_REQUESTS, SOLVE_RESPONSES
+from gradwire_service.openapi.values import Tensor
+
 
 #: The purpose of each tag's operations, in the order of the document.
 _TAGS = {
@@ -53,13 +81,32 @@ _RESOURCES = (
         uses=("show_tensor", "look_for_tensor", "store_tensor_as", "remove_tensor"),
     ),
     _Resource(
-        makers=tuple(SOLVE_OPERATIONS),
+        makers=tuple(SOLVE_REQUESTS),
         member="id",
         parameter="job",
         uses=("show_job", "follow_job", "remove_job"),
         statuses=("202",),
     ),
 )
+
+
+def component_schemas() -> dict[str, Any]:
+    """The schemas that the operations refer to, by name."""
+    parts: list[Any] = [*REQUESTS.values(), *RESPONSES.values(), Problem]
+    parts += [TapeRequest, TapeResponse, TapeDocument, *TAPE_REQUESTS.values()]
+    parts += [RegisterRequest, ProgramDocument, ProgramPage, Tensor, TensorDocument]
+    parts += [GraphDocument, TenantsDocument, ExplainRequest, ExplainResponse]
+    parts += [
+        JobDocument,
+        JobPage,
+        *SOLVE_REQUESTS.values(),
+        *dict.fromkeys(SOLVE_RESPONSES.values()),
+    ]
+    mode: Literal["validation"] = "validation"
+    adapters = [(part.__name__, mode, TypeAdapter(part)) for part in parts]
+    _, schema = TypeAdapter.json_schemas(adapters, ref_template=REF, schema_generator=Forms)
+    definitions: dict[str, Any] = schema["$defs"]
+    return definitions
 
 
 def complete(schema: dict[str, Any], *, keys: bool) -> None:

@@ -1,1 +1,1 @@
-"""The paths of the service, by subject."""
+"""The routes of the service itself, and how all routes have tasks run."""

@@ -15,8 +15,8 @@ from gradwire_service.scheduling.bounds import overloaded
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.shared import Packed
-from gradwire_service.work.messages import TaskDone, TaskFailed
-from gradwire_service.work.request import Outcome
+from gradwire_service.tasks.messages import TaskDone, TaskFailed
+from gradwire_service.tasks.request import Outcome
 
 #: Time after which what gave way twice is worth another try.
 _LATER_SECONDS = 10
@@ -39,15 +39,15 @@ class Offloader:
         self._settings = settings
         self._quarantine = Quarantine(clock)
 
-    async def answer(
-        self, request: HttpRequest, task: str, *arguments: str, home: str | None = None
-    ) -> Reply:
-        """Run a task for a request, and return the reply."""
+    async def answer(self, request: HttpRequest, task: str, *arguments: str) -> Reply:
+        """Run a task for a request, and return the reply. The home of a tape is its id."""
         exchange = Exchange(request.scope, self._settings, task, arguments)
         await self._capacity.enter(exchange.tenant)
         try:
             await exchange.receive(request.receive)
-            on_gpu = task.startswith("tapes.") and self._placement.takes_all
+            of_tape = task.startswith("tapes.")
+            home = arguments[0] if of_tape and arguments else None
+            on_gpu = of_tape and self._placement.takes_all
             body = await self.offload(exchange, home=home, on_gpu=on_gpu)
         finally:
             self._capacity.leave(exchange.tenant)

@@ -11,16 +11,24 @@ from fastapi import APIRouter
 from fastapi import Request as HttpRequest
 from starlette.responses import Response
 
-from gradwire_service import openapi
 from gradwire_service.access.keyring import ApiKey, Keyring
 from gradwire_service.dependencies import Dependencies
+from gradwire_service.openapi.operations import resource_operation
+from gradwire_service.openapi.resources import TenantsDocument
 from gradwire_service.routes.exchange import owner_of
 from gradwire_service.store import Kind, Store
 from gradwire_service.wire.headers import headers_of
-from gradwire_service.work.request import Request, rfc3339
+from gradwire_service.tasks.request import Request, rfc3339
 
 #: Kinds that are reported; the others are the service's own records.
 _KINDS: tuple[Kind, ...] = ("programs", "names", "tensors", "results", "tapes", "jobs", "job_parts")
+_OPERATION = resource_operation(
+    "list_tenants",
+    "List tenants",
+    "Every tenant that has a key: its stored programs, tensors and tapes, and the requests of "
+    "each of its keys to this process.",
+    response=TenantsDocument,
+)
 
 
 def list_tenants(store: Store, keyring: Keyring) -> dict[str, Any]:
@@ -45,7 +53,7 @@ def router(dependencies: Dependencies, keyring: Keyring, threads: ThreadPoolExec
     routes = APIRouter(prefix="/v1/tenants", tags=["tenants"])
     settings = dependencies.settings
 
-    @routes.get("", **openapi.TENANT_OPERATIONS["all"])
+    @routes.get("", **_OPERATION)
     async def tenants(http: HttpRequest) -> Response:
         request = Request(headers_of(http.scope), owner_of(http.scope), settings)
         loop = asyncio.get_running_loop()

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 
-from gradwire_service.codes import CodeCache
+from gradwire_service.machine_code import CodeCache
 from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store

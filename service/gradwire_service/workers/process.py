@@ -15,15 +15,15 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeAlias
 
-from gradwire_service.codes import CodeCache
+from gradwire_service.machine_code import CodeCache
 from gradwire_service.problems import WorkerCrashed
 from gradwire_service.scheduling.bounds import overloaded
 from gradwire_service.scheduling.placement import Device
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.telemetry import Metrics
-from gradwire_service.work.messages import Task
-from gradwire_service.work.request import ProgressMessage
+from gradwire_service.tasks.messages import Task
+from gradwire_service.tasks.request import ProgressMessage
 from gradwire_service.workers.channel import Channel, ChannelClosed
 from gradwire_service.workers.forking import FORKING
 from gradwire_service.workers.messages import (

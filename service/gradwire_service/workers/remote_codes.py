@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from gradwire_service.codes import CodeCache, Found
+from gradwire_service.machine_code import CodeCache, Found
 from gradwire_service.workers.channel import Channel, ChannelClosed
 
 

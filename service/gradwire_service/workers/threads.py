@@ -13,9 +13,9 @@ from typing import Any
 
 from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
-from gradwire_service.work.messages import Task
-from gradwire_service.work.request import ProgressMessage
-from gradwire_service.work.tasks import Tasks, execute
+from gradwire_service.tasks.messages import Task
+from gradwire_service.tasks.request import ProgressMessage
+from gradwire_service.tasks.registry import Tasks, execute
 
 #: Threads for computations by the number of cores, beside one more.
 THREADS_PER_CORE = 2

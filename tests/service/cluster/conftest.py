@@ -17,11 +17,11 @@ from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.store import policies
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.tapes import Tapes
+from gradwire_service.tapes.stored import Tapes
 from gradwire_service.wire.shared import packed, unpacked
-from gradwire_service.work.messages import Task, TaskFailed
-from gradwire_service.work.redirects import Redirects
-from gradwire_service.work.tasks import Tasks, execute
+from gradwire_service.tasks.messages import Task, TaskFailed
+from gradwire_service.computations.redirects import Redirects
+from gradwire_service.tasks.registry import Tasks, execute
 
 #: Logistic regression, whose second term is of no rows.
 LOGISTIC = "z = X @ w\nreturn sum(log(1 + exp(z)) - y * z) + 0.5 * sum(w * w)"

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 from gradwire_engine.shared_budget import SharedBudget
-from gradwire_service.codes import CodeCache
+from gradwire_service.machine_code import CodeCache
 from gradwire_service.problems import RequestError
 from gradwire_service.scheduling import Bounds, Deadline, Queue
 from gradwire_service.settings import Settings

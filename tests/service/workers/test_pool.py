@@ -12,7 +12,7 @@ from gradwire_service.__main__ import main
 from gradwire_service.app import create_app
 from gradwire_service.scheduling import job, queue
 from gradwire_service.settings import Settings
-from gradwire_service.work.request import TASK_HEADERS
+from gradwire_service.tasks.request import TASK_HEADERS
 from gradwire_service.workers import pool
 
 from tests.service.workers.processes import ENDLESS, children, computing, stat_of, until, workers

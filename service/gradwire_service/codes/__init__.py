@@ -1,6 +1,0 @@
-"""Machine code that workers have compiled: kept by tenant, in memory and in a folder."""
-
-from gradwire_service.codes.cache import CodeCache, Found, open_codes
-from gradwire_service.codes.files import CodeFiles
-
-__all__ = ["CodeCache", "CodeFiles", "Found", "open_codes"]

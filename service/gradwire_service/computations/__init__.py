@@ -1,0 +1,1 @@
+"""Values and derivatives of programs, each in one request."""

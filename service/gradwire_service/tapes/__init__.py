@@ -1,0 +1,1 @@
+"""Programs recorded once, then differentiated by any number of queries."""

@@ -1,0 +1,1 @@
+"""Stored arrays, which requests refer to by digest."""

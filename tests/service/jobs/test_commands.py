@@ -1,0 +1,154 @@
+"""How often jobs ask the store: counted, over minutes that pass at once."""
+
+import asyncio
+import json
+from collections import Counter
+from random import random
+
+import numpy as np
+import pytest
+from gradwire_service.jobs import Cancelled, Job, Transitions
+from gradwire_service.jobs.feeds import Feeds
+from gradwire_service.jobs.reporter import Reporter
+from gradwire_service.settings import Settings
+from gradwire_service.store import Key, policies
+from gradwire_service.store.memory import MemoryStore
+from gradwire_service.store.redis import RedisStore
+
+from gradwire_solvers.checkpoint import Checkpoint, Evaluations
+from gradwire_solvers.progress import History
+
+from tests.clock import ClockLoop, loop_clock
+
+KEY = Key("jobs", "me", "one")
+SECONDS = 120
+
+pytestmark = pytest.mark.parametrize(
+    "anyio_backend", [("asyncio", {"loop_factory": ClockLoop})], ids=["clock"]
+)
+
+
+class Counted(MemoryStore):
+    """Counts what would be commands, and looks for what was not told as often as in Redis.
+
+    As many processes hear of its notices as ``heard`` says.
+    """
+
+    look_seconds, tells_others = RedisStore.look_seconds, RedisStore.tells_others
+
+    def __init__(self, clock):
+        super().__init__(policies(Settings()), clock)
+        self.commands, self.heard, self.written = Counter[str](), 1, 0
+
+    def find(self, key, *, body=True):
+        self.commands["find"] += 1
+        return super().find(key, body=body)
+
+    def peek(self, keys, start=None):
+        self.commands["peek"] += 1
+        return super().peek(keys, start)
+
+    def tell(self, notice):
+        self.commands["tell"] += 1
+        super().tell(notice)
+        return self.heard
+
+    def commit(self, changes, notice=None):
+        self.commands["commit"] += 1
+        self.written += sum(
+            len(each.head or "") + len(each.body or b"") for each in changes if not each.only_checks
+        )
+        made = super().commit(changes, notice)
+        return None if made is None else self.heard
+
+
+@pytest.fixture
+async def job():
+    """A job that reports ten times a second, and what listens to it on another replica."""
+    clock = loop_clock()
+    store = Counted(clock)
+
+    async def blocking(function, *arguments):
+        return function(*arguments)
+
+    here = Transitions(store, "here", lambda *_: {}, clock)
+    held = here.create(KEY, Job("minimize", clock()), b"{}", "{}")
+    assert held is not None
+    reporter = Reporter(here, blocking, held, [], clock, 8640.0)
+    feeds = Feeds(store, blocking, lambda _: None)
+
+    async def run():
+        """As ``Run`` does: report when it is time."""
+        number, history = 0, History()
+        while True:
+            number += 1
+            history.add(number, 1 / number, random(), clock())
+            text = json.dumps({"iteration": number, "value": 1 / number, "seconds": clock()})
+            point = Checkpoint(np.zeros(100), number, Evaluations(), clock(), history.kept())
+            reporter.add((number, text), bytes(point), clock())
+            if reporter.delay <= 0:
+                await reporter.report()
+            await asyncio.sleep(0.1)
+
+    tasks = [asyncio.create_task(each) for each in (run(), feeds.listen())]
+    yield store, feeds, here, tasks[0]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_a_job_that_nobody_follows_is_one_short_command_now_and_then(job):
+    store, *_ = job
+    await asyncio.sleep(10)
+    store.commands.clear()
+    store.written = 0
+    await asyncio.sleep(SECONDS)
+    assert set(store.commands) == {"commit"}
+    # Two commands to look for lost jobs every five seconds come to that.
+    assert store.commands["commit"] <= 0.6 * SECONDS
+    assert store.written <= 700 * SECONDS
+
+
+async def test_a_hundred_followers_cost_as_much_as_one(job):
+    store, feeds, *_ = job
+    store.heard = 2
+    events = [0] * 100
+
+    async def follow(index):
+        last = 0
+        async with feeds.following(KEY) as feed:
+            while True:
+                changed = feed.changed
+                for number, _ in [each for each in feed.events if each[0] > last]:
+                    last, events[index] = number, events[index] + 1
+                await changed.wait()
+
+    following = [asyncio.create_task(follow(index)) for index in range(len(events))]
+    await asyncio.sleep(10)
+    store.commands.clear()
+    events[:] = [0] * len(events)
+    await asyncio.sleep(SECONDS)
+    assert store.commands.total() <= 5 * SECONDS
+    assert min(events) == max(events) >= 1.8 * SECONDS
+    for task in following:
+        task.cancel()
+    await asyncio.gather(*following, return_exceptions=True)
+
+
+async def test_followers_see_every_event_once_and_then_the_end(job):
+    store, feeds, here, run = job
+    store.heard = 2
+    await asyncio.sleep(2)
+    numbers, is_cancelled = list[int](), False
+    async with feeds.following(KEY) as feed:
+        while not feed.has_ended:
+            changed = feed.changed
+            numbers += [number for number, _ in feed.events if not numbers or number > numbers[-1]]
+            if len(numbers) > 100 and not is_cancelled:
+                here.cancel(KEY)
+                is_cancelled = True
+            await changed.wait()
+        assert feed.stored.job.state == "cancelled"
+    assert numbers == sorted(set(numbers))
+    with pytest.raises(Cancelled):
+        await run
