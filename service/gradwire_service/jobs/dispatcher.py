@@ -9,7 +9,7 @@ import orjson
 
 from gradwire_service.problems import RequestError
 from gradwire_service.scheduling import GaveWay, Placement, Queue
-from gradwire_service.scheduling.job import JobResult
+from gradwire_service.scheduling.queued_task import QueueResult
 from gradwire_service.tasks.messages import Task, TaskFailed
 from gradwire_service.tasks.request import ProgressMessage
 
@@ -60,14 +60,14 @@ class JobDispatcher:
         task: Task,
         watch: Callable[[], Coroutine[Any, Any, NoReturn]],
         on_progress: Callable[[ProgressMessage], None],
-    ) -> JobResult:
+    ) -> QueueResult:
         """Run a task and wait for its answer, as ``Queue.run`` does."""
         latest = task.checkpoint
         #: The last iteration that was reported, and how often an executor was asked for.
         furthest, asks = -1, 0
         exact = False
 
-        async def ask(pool: Pool, turns: int | None) -> JobResult:
+        async def ask(pool: Pool, turns: int | None) -> QueueResult:
             nonlocal asks
             asks += 1
             number, silent = asks, furthest
@@ -87,14 +87,14 @@ class JobDispatcher:
                 asked,
                 task.deadline,
                 len(task.body),
-                owner=task.tenant or task.owner,
+                tenant=task.tenant or task.owner,
                 long=turns is not None,
                 turns=turns or 0,
                 watch=watch,
                 on_progress=progressed,
             )
 
-        async def run_in(pool: Pool) -> JobResult:
+        async def run_in(pool: Pool) -> QueueResult:
             nonlocal task, latest
             began_from, turns = latest, None
             while True:

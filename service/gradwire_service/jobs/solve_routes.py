@@ -106,7 +106,7 @@ class Solving:
             task._replace(name=what, arguments=(task.name,)),
             request.deadline,
             len(exchange.body),
-            owner=exchange.tenant,
+            tenant=exchange.tenant,
             watch=exchange.watch,
         )
         if isinstance(found.answer, TaskFailed):

@@ -80,7 +80,7 @@ class Offloader:
                 exchange.task(),
                 request.deadline,
                 len(exchange.body),
-                owner=exchange.tenant,
+                tenant=exchange.tenant,
                 expected_seconds=expected_seconds,
                 home=home,
                 long=turns is not None,

@@ -1,4 +1,4 @@
-"""A fair queue: the owner that was served least comes first, its jobs in their order."""
+"""A fair queue: the tenant that was served least comes first, its tasks in their order."""
 
 from __future__ import annotations
 
@@ -6,63 +6,63 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from operator import attrgetter
 
-from gradwire_service.scheduling.job import Job
+from gradwire_service.scheduling.queued_task import QueuedTask
 from gradwire_service.scheduling.shares import Shares
 
 _expected = attrgetter("long", "expected_seconds")
 
 
 class FairQueue:
-    """Waiting jobs by owner, who are served by their ``shares``."""
+    """Waiting tasks by tenant, who are served by their ``shares``."""
 
     def __init__(self, shares: Shares) -> None:
         self._shares = shares
-        #: Of equal shares, that of the owner served longest ago comes first.
-        self._owners: OrderedDict[str, deque[Job]] = OrderedDict()
+        #: Of equal shares, that of the tenant served longest ago comes first.
+        self._tenants: OrderedDict[str, deque[QueuedTask]] = OrderedDict()
 
     def __bool__(self) -> bool:
-        return bool(self._owners)
+        return bool(self._tenants)
 
-    def add(self, job: Job) -> None:
-        """Append a job to its owner's queue."""
-        self._owners.setdefault(job.owner, deque()).append(job)
+    def add(self, task: QueuedTask) -> None:
+        """Append a task to its tenant's queue."""
+        self._tenants.setdefault(task.tenant, deque()).append(task)
 
-    def take(self, may: Callable[[Job], bool]) -> Job | None:
-        """Remove and return the first job that ``may`` go; its owner then moves to the end.
+    def take(self, may: Callable[[QueuedTask], bool]) -> QueuedTask | None:
+        """Remove and return the first task that ``may`` go; its tenant then moves to the end.
 
-        For each owner, the first job and the one with the shortest expected duration are tried.
+        For each tenant, the first task and the one with the shortest expected duration are tried.
         """
-        for owner in sorted(self._owners, key=self._shares.of):
-            queue = self._owners[owner]
-            for job in (queue[0], min(queue, key=_expected)) if len(queue) > 1 else (queue[0],):
-                if may(job):
-                    self.remove(job)
-                    if owner in self._owners:
-                        self._owners.move_to_end(owner)
-                    return job
+        for tenant in sorted(self._tenants, key=self._shares.of):
+            queue = self._tenants[tenant]
+            for task in (queue[0], min(queue, key=_expected)) if len(queue) > 1 else (queue[0],):
+                if may(task):
+                    self.remove(task)
+                    if tenant in self._tenants:
+                        self._tenants.move_to_end(tenant)
+                    return task
         return None
 
-    def remove(self, job: Job) -> None:
-        """Remove a job without affecting its owner's turn."""
-        queue = self._owners[job.owner]
-        queue.remove(job)
+    def remove(self, task: QueuedTask) -> None:
+        """Remove a task without affecting its tenant's turn."""
+        queue = self._tenants[task.tenant]
+        queue.remove(task)
         if not queue:
-            del self._owners[job.owner]
+            del self._tenants[task.tenant]
 
-    def longest(self) -> Job | None:
-        """The newest job of the owner with the most jobs."""
-        if not self._owners:
+    def longest(self) -> QueuedTask | None:
+        """The newest task of the tenant with the most tasks."""
+        if not self._tenants:
             return None
-        return max(self._owners.values(), key=len)[-1]
+        return max(self._tenants.values(), key=len)[-1]
 
-    def owners(self) -> set[str]:
-        """The owners of jobs."""
-        return set(self._owners)
+    def tenants(self) -> set[str]:
+        """The tenants of tasks."""
+        return set(self._tenants)
 
-    def count_of(self, owner: str) -> int:
-        """The number of an owner's jobs."""
-        return len(self._owners.get(owner, ()))
+    def count_of(self, tenant: str) -> int:
+        """The number of a tenant's tasks."""
+        return len(self._tenants.get(tenant, ()))
 
-    def all(self) -> list[Job]:
-        """All jobs."""
-        return [job for queue in self._owners.values() for job in queue]
+    def all(self) -> list[QueuedTask]:
+        """All tasks."""
+        return [task for queue in self._tenants.values() for task in queue]

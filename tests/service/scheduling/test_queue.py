@@ -1,4 +1,4 @@
-"""The bounded queue: concurrency, fairness between owners, deadlines and limits."""
+"""The bounded queue: concurrency, fairness between tenants, deadlines and limits."""
 
 import asyncio
 import random
@@ -8,7 +8,7 @@ import pytest
 from gradwire_engine.errors import DeadlineExceeded
 from gradwire_service.problems import RequestError
 from gradwire_service.scheduling import Bounds, Deadline, GaveWay, Lanes, Queue
-from gradwire_service.scheduling.job import GRACE_SECONDS, TICK_SECONDS
+from gradwire_service.scheduling.queued_task import GRACE_SECONDS, TICK_SECONDS
 from gradwire_service.scheduling.lanes import SHORT_SECONDS
 from gradwire_service.scheduling.queue import LONG_SECONDS
 from gradwire_service.scheduling.shares import Shares
@@ -229,25 +229,25 @@ async def test_unknown_tasks_are_expected_to_take_the_usual_time():
     assert queue._wait_seconds("") == 0
 
 
-async def test_one_owners_long_queue_does_not_delay_another_owner():
+async def test_one_tenants_long_queue_does_not_delay_another_tenant():
     queue, release = queue_of(1, Bounds(100, 100, 2)), asyncio.Event()
     TimedExecutor(queue)
-    many = asked(queue, release, owner="many", expected_seconds=9)
+    many = asked(queue, release, tenant="many", expected_seconds=9)
     await settled()
     with pytest.raises(RequestError):
-        await asked(queue, release, owner="many")
-    few = asked(queue, release, owner="few", expected_seconds=0.1)
+        await asked(queue, release, tenant="many")
+    few = asked(queue, release, tenant="few", expected_seconds=0.1)
     await settled()
     release.set()
     await asyncio.gather(many, few)
 
 
-async def test_the_owner_that_has_had_least_seconds_is_served_next():
+async def test_the_tenant_that_has_had_least_seconds_is_served_next():
     queue, release = queue_of(1, Bounds(100, 100)), asyncio.Event()
     hand = TimedExecutor(queue)
     tasks = [asked(queue, release)]
-    tasks += [asked(queue, 3 + i / 10, owner="long") for i in range(3)]
-    tasks += [asked(queue, 1 + i / 10, owner="short") for i in range(6)]
+    tasks += [asked(queue, 3 + i / 10, tenant="long") for i in range(3)]
+    tasks += [asked(queue, 1 + i / 10, tenant="short") for i in range(6)]
     await settled()
     release.set()
     await asyncio.gather(*tasks)
@@ -255,7 +255,7 @@ async def test_the_owner_that_has_had_least_seconds_is_served_next():
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_owners_that_always_ask_get_equal_seconds_whatever_they_ask_for(seed):
+async def test_tenants_that_always_ask_get_equal_seconds_whatever_they_ask_for(seed):
     draw = random.Random(seed)
     queue = queue_of(2, Bounds(999, 9999))
     for _ in range(5):
@@ -263,12 +263,12 @@ async def test_owners_that_always_ask_get_equal_seconds_whatever_they_ask_for(se
     had = dict.fromkeys("abc", 0.0)
     end = loop_clock()() + 400.0
 
-    async def ask(owner, longest, count):
+    async def ask(tenant, longest, count):
         async def again():
             while loop_clock()() < end:
                 seconds = draw.uniform(0.01, longest)
-                await asked(queue, seconds, owner=owner, deadline=within(1e9))
-                had[owner] += seconds
+                await asked(queue, seconds, tenant=tenant, deadline=within(1e9))
+                had[tenant] += seconds
 
         await asyncio.gather(*(again() for _ in range(count)))
 
@@ -278,13 +278,13 @@ async def test_owners_that_always_ask_get_equal_seconds_whatever_they_ask_for(se
 
 async def test_being_away_saves_nothing_up_and_coming_back_wins_nothing():
     shares = Shares()
-    for owner in "ab":
-        shares.enter(owner)
+    for tenant in "ab":
+        shares.enter(tenant)
     shares.serve("a", 10.0)
     shares.serve("b", 3.0)
     shares.serve("b", 3.0)
     shares.enter("c")  # where the one stands that was served last
-    assert [shares.of(owner) for owner in "abc"] == [10.0, 6.0, 3.0]
+    assert [shares.of(tenant) for tenant in "abc"] == [10.0, 6.0, 3.0]
     shares.leave("a")
     shares.enter("a")
     assert shares.of("a") == 10.0
@@ -292,20 +292,20 @@ async def test_being_away_saves_nothing_up_and_coming_back_wins_nothing():
     shares.correct("b", 20.0)
     shares.serve("b", 1.0)
     shares.enter("c")
-    assert [shares.of(owner) for owner in "abc"] == [10.0, 27.0, 26.0]
+    assert [shares.of(tenant) for tenant in "abc"] == [10.0, 27.0, 26.0]
 
 
-async def test_in_a_full_queue_the_owner_with_most_requests_loses_one():
+async def test_in_a_full_queue_the_tenant_with_most_requests_loses_one():
     queue, release = queue_of(1, Bounds(4, 100)), asyncio.Event()
     TimedExecutor(queue)
-    many = [asked(queue, release, owner="many") for _ in range(5)]
+    many = [asked(queue, release, tenant="many") for _ in range(5)]
     await settled()
     with pytest.raises(RequestError):
-        await asked(queue, release, owner="many")
-    few = [asked(queue, release, owner="few") for _ in range(2)]
+        await asked(queue, release, tenant="many")
+    few = [asked(queue, release, tenant="few") for _ in range(2)]
     await settled()
     with pytest.raises(RequestError):
-        await asked(queue, release, owner="few")
+        await asked(queue, release, tenant="few")
     release.set()
     outcomes = await asyncio.gather(*many, return_exceptions=True)
     assert [isinstance(outcome, RequestError) for outcome in outcomes] == [False] * 3 + [True] * 2
@@ -421,16 +421,16 @@ async def at_last(queue, task, **arguments):
             return found, again.get("turns", 0)
 
 
-async def test_two_owners_long_tasks_do_not_starve_a_third():
+async def test_two_tenants_long_tasks_do_not_starve_a_third():
     queue, hands = lanes_of(cores=2, longs=4, kept=1)
-    others = [asyncio.ensure_future(at_last(queue, 60, owner=of)) for of in "aaaaaabbbbbb"]
+    others = [asyncio.ensure_future(at_last(queue, 60, tenant=of)) for of in "aaaaaabbbbbb"]
     await asyncio.sleep(1)
     for _ in range(20):  # a new program that is short
-        found = await asked(queue, 0.01, owner="c")
+        found = await asked(queue, 0.01, tenant="c")
         assert found.waited_seconds < 5
         await asyncio.sleep(1)
     begin = loop_clock()()
-    found, turns = await at_last(queue, 30, owner="c")  # and one that is long
+    found, turns = await at_last(queue, 30, tenant="c")  # and one that is long
     assert (turns, found.answer) == (0, "done")
     assert loop_clock()() - begin < 30 + 15
     ended = await asyncio.gather(*others)
@@ -439,13 +439,13 @@ async def test_two_owners_long_tasks_do_not_starve_a_third():
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])
-async def test_owners_of_endless_tasks_take_turns(count):
+async def test_tenants_of_endless_tasks_take_turns(count):
     queue, hands = lanes_of()
     endless = [
-        asyncio.ensure_future(at_last(queue, 10_000, owner=str(number))) for number in range(count)
+        asyncio.ensure_future(at_last(queue, 10_000, tenant=str(number))) for number in range(count)
     ]
     begin = loop_clock()()
-    found, turns = await at_last(queue, 100, owner="other")
+    found, turns = await at_last(queue, 100, tenant="other")
     assert (found.answer, turns) == ("done", 2)  # after turns of 10 and 40 seconds
     assert loop_clock()() - begin < 3 * count * (10 + 40 + 160)
     for task in endless:
@@ -454,7 +454,7 @@ async def test_owners_of_endless_tasks_take_turns(count):
     assert not any(hand.killed for hand in hands)
 
 
-async def test_one_owners_tasks_do_not_give_way_to_its_own():
+async def test_one_tenants_tasks_do_not_give_way_to_its_own():
     queue, _ = lanes_of()
     first = asked(queue, 1000, deadline=within(1e9))
     with pytest.raises(GaveWay) as caught:
@@ -468,10 +468,10 @@ async def test_one_owners_tasks_do_not_give_way_to_its_own():
 async def test_tasks_known_to_be_short_may_use_what_is_kept_for_others():
     queue, _ = lanes_of(cores=2, longs=2, kept=1)
     gates = [asyncio.Event() for _ in range(3)]
-    mine = [asked(queue, gate, owner="me", expected_seconds=5) for gate in gates]
+    mine = [asked(queue, gate, tenant="me", expected_seconds=5) for gate in gates]
     await asyncio.sleep(1)
     assert len(queue._running) == 1
-    known = asked(queue, 0, owner="me", expected_seconds=SHORT_SECONDS / 2)
+    known = asked(queue, 0, tenant="me", expected_seconds=SHORT_SECONDS / 2)
     assert (await known).waited_seconds == 0
     for gate in gates:
         gate.set()
@@ -512,17 +512,17 @@ async def test_a_task_that_proves_long_leaves_its_executor_to_short_ones():
         await settled()
 
 
-async def test_an_executor_is_kept_for_owners_of_whom_nothing_is_long():
+async def test_an_executor_is_kept_for_tenants_of_whom_nothing_is_long():
     queue, _ = lanes_of(cores=1, longs=2, kept=1)
     gates = [asyncio.Event() for _ in range(3)]
-    mine = asked(queue, gates[0], owner="me")
+    mine = asked(queue, gates[0], tenant="me")
     with pytest.raises(GaveWay):
-        await asked(queue, gates[1], owner="me")
-    yours = asked(queue, gates[2], owner="you")
+        await asked(queue, gates[1], tenant="me")
+    yours = asked(queue, gates[2], tenant="you")
     await asyncio.sleep(3)
     assert not yours.done()  # long as well, beside mine
-    assert (await asked(queue, 0.5, owner="third")).waited_seconds == 0
-    waiting = asked(queue, gates[1], owner="me", long=True)
+    assert (await asked(queue, 0.5, tenant="third")).waited_seconds == 0
+    waiting = asked(queue, gates[1], tenant="me", long=True)
     await asyncio.sleep(3)
     assert len(queue._running) == 2
     for gate in gates:
@@ -542,7 +542,7 @@ async def test_all_tasks_end_and_no_short_one_waits_for_more_than_trials(seed, l
     async def one(before):
         seconds = draw.choice([0.001, 0.01, 0.3, 30.0, 500.0])
         await asyncio.sleep(draw.choice([0.0, 0.5, 5.0]) * before)
-        found, _ = await at_last(queue, seconds, owner=draw.choice("ab"))
+        found, _ = await at_last(queue, seconds, tenant=draw.choice("ab"))
         assert found.answer == "done"
         waits.append((seconds, found.waited_seconds))
 

@@ -42,7 +42,7 @@ class GaveWay(Exception):
     """A task has left its executor to others, and may be asked for again.
 
     Either it proved to be long while as many long tasks ran as are allowed, or it has used up its
-    time, and an owner of whom nothing runs is waiting. It counts as long then, and has had so many
+    time, and a tenant of whom nothing runs is waiting. It counts as long then, and has had so many
     ``turns``.
     """
 
@@ -51,7 +51,7 @@ class GaveWay(Exception):
         self.turns = turns
 
 
-class JobResult(NamedTuple):
+class QueueResult(NamedTuple):
     """The answer to a task, its waiting time, and its executor."""
 
     answer: Any
@@ -60,12 +60,12 @@ class JobResult(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class QueuedTask:
     """A task in the queue or running; ``answer`` completes once, at its deadline at the latest."""
 
-    task: Any
+    message: Any
     deadline: Deadline
-    owner: str
+    tenant: str
     nbytes: int
     expected_seconds: float
     home: str | None
@@ -106,12 +106,12 @@ class Job:
         return self.deadline.remaining_seconds() + GRACE_SECONDS <= 0
 
     def start_timer(self) -> None:
-        """Fail the job when it is late; any thread that reads the body may move the deadline."""
+        """Fail the task when it is late; any thread that reads the body may move the deadline."""
         self.deadline.on_move = partial(self._loop.call_soon_threadsafe, self._set_timer)
         self._set_timer()
 
     def stop_timer(self) -> None:
-        """Stop the timer of a job that needs none any more."""
+        """Stop the timer of a task that needs none any more."""
         self.deadline.on_move = None
         if self._timer is not None:
             self._timer.cancel()
