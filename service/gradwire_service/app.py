@@ -22,15 +22,19 @@ from gradwire_service.access.authentication import Authentication
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.keys_file import open_keys
 from gradwire_service.cluster.cluster import check_installed, open_cluster
-from gradwire_service.machine_code import open_codes
+from gradwire_service.computations import routes as computations
+from gradwire_service.computations.redirects import Redirects
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.engines import open_engines
 from gradwire_service.http.cors import RefusingPreflights, with_cors
-from gradwire_service.references import ReferenceResolver
-from gradwire_service.computations import routes as computations
 from gradwire_service.jobs import routes as jobs
 from gradwire_service.jobs import solve_routes
+from gradwire_service.jobs.dispatcher import SHORT_RUN_SECONDS, JobDispatcher
+from gradwire_service.jobs.runs import Runs
+from gradwire_service.machine_code import open_codes
+from gradwire_service.machine_code.compilation import is_compiled
 from gradwire_service.programs import routes as programs
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.routes import (
     catalogue,
     documentation,
@@ -40,18 +44,16 @@ from gradwire_service.routes import (
     task_routes,
     tenants,
 )
-from gradwire_service.tapes import routes as tapes
-from gradwire_service.tensors import routes as tensors
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoutes, methods_of
-from gradwire_service.jobs.runs import Runs
-from gradwire_service.jobs.dispatcher import SHORT_RUN_SECONDS, JobDispatcher
 from gradwire_service.scheduling import Bounds, Capacity, Lanes, Placement, Queue
 from gradwire_service.settings import Settings
 from gradwire_service.settings.errors import StartupError
 from gradwire_service.store import open_store
 from gradwire_service.store.timing import time_calls
+from gradwire_service.tapes import routes as tapes
 from gradwire_service.tapes.stored import Tapes
+from gradwire_service.tasks.registry import Tasks
 from gradwire_service.telemetry import (
     Exposition,
     Log,
@@ -63,9 +65,7 @@ from gradwire_service.telemetry import (
     open_trace_export,
     request_logger,
 )
-from gradwire_service.machine_code.compilation import is_compiled
-from gradwire_service.computations.redirects import Redirects
-from gradwire_service.tasks.registry import Tasks
+from gradwire_service.tensors import routes as tensors
 from gradwire_service.workers.gpu import GpuJobPool, GpuPool
 from gradwire_service.workers.opened_gpu import OpenGpu, open_gpu
 from gradwire_service.workers.pool import JobPool, ProcessPool

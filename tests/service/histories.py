@@ -68,7 +68,7 @@ class Faulty:
 
 
 class Replica:
-    """Runs a job as ``gradwire_service.jobs.runs`` does: what it holds, and an end yet to be stored."""
+    """Runs a job as ``jobs.runs`` does: what it holds, and an end yet to be stored."""
 
     def __init__(self, store: Faulty, name: str, clock: Clock) -> None:
         problem: Any = lambda _, error: {"code": error.code}  # noqa: E731

@@ -15,15 +15,15 @@ from weakref import WeakKeyDictionary
 from gradwire_engine.answer import Poll
 from gradwire_engine.queries import Call, Entry, JointCall, padded
 
+from gradwire_service.computations.handlers import Computation
+from gradwire_service.computations.inline import inline_limits
 from gradwire_service.problems import problem_of
 from gradwire_service.routes.exchange import Exchange
-from gradwire_service.computations.inline import inline_limits
 from gradwire_service.scheduling import Capacity, Deadline, InlineDeadline, TooLongInline
 from gradwire_service.settings import Settings
+from gradwire_service.tasks.request import REPLAY
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.shared import Packed
-from gradwire_service.computations.handlers import Computation
-from gradwire_service.tasks.request import REPLAY
 
 logger = logging.getLogger("gradwire")
 

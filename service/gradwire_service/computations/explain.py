@@ -8,10 +8,10 @@ from gradwire_engine.explain import explain
 
 from gradwire_service.engines import Engines
 from gradwire_service.references import ReferenceResolver
+from gradwire_service.tasks.request import COMPILE, PARSE, REPLAY, Request
 from gradwire_service.wire.envelope import read_explained
 from gradwire_service.wire.explanations import explanation
 from gradwire_service.wire.shared import Body
-from gradwire_service.tasks.request import COMPILE, PARSE, REPLAY, Request
 
 
 class ExplainHandlers:

@@ -10,18 +10,18 @@ from gradwire_engine import Engine
 from gradwire_engine.answer import Answer, Kind, Poll
 
 from gradwire_service.cluster.cluster import Cluster
+from gradwire_service.computations.redirects import GPU, PATIENT, Redirects
 from gradwire_service.engines import Engines
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.scheduling import TooLongInline
 from gradwire_service.scheduling.placement import Cost
+from gradwire_service.tasks.request import COMPILE, PARSE, REPLAY, Request
+from gradwire_service.tensors.handlers import tensor_document
 from gradwire_service.wire import replies
 from gradwire_service.wire.envelope import read_envelope
 from gradwire_service.wire.numbers import Array
 from gradwire_service.wire.result_references import with_references
 from gradwire_service.wire.shared import Body
-from gradwire_service.computations.redirects import GPU, PATIENT, Redirects
-from gradwire_service.tasks.request import COMPILE, PARSE, REPLAY, Request
-from gradwire_service.tensors.handlers import tensor_document
 
 #: The most parts of a body, and characters of a program that is new, that are read on the event
 #: loop: each takes some 2 ms.

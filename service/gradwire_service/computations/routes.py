@@ -14,22 +14,22 @@ from gradwire_engine.queries import Entry
 from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
+from gradwire_service.computations.batching import Batcher
+from gradwire_service.computations.handlers import Computation, UnreadText
+from gradwire_service.computations.inline import inline_limits
+from gradwire_service.computations.operations import EXPLAIN_OPERATION, OPERATIONS
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.problems import RemoteError
 from gradwire_service.references import WouldBlock
-from gradwire_service.computations.batching import Batcher
 from gradwire_service.routes.exchange import Exchange
-from gradwire_service.computations.inline import inline_limits
-from gradwire_service.computations.operations import EXPLAIN_OPERATION, OPERATIONS
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoute
 from gradwire_service.routes.task_routes import TaskRoute
 from gradwire_service.scheduling import Deadline, InlineDeadline, TooLongInline
 from gradwire_service.scheduling.placement import Known
+from gradwire_service.tasks.request import COMPILE, PARSE, REPLAY
 from gradwire_service.wire.envelope import FIELDS
 from gradwire_service.wire.shared import Packed
-from gradwire_service.computations.handlers import Computation, UnreadText
-from gradwire_service.tasks.request import COMPILE, PARSE, REPLAY
 
 #: Programs that took longer to parse and compile in an executor are not compiled here too.
 _PREPARE_SECONDS = 0.05

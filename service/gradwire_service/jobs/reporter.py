@@ -12,9 +12,9 @@ import orjson
 from gradwire_solvers import Checkpoint
 
 from gradwire_service.jobs import Cancelled, Held, Report, State, Transitions, Unknown
+from gradwire_service.jobs.feeds import Blocking
 from gradwire_service.jobs.transitions import MOST_EVENTS
 from gradwire_service.problems import problem_of
-from gradwire_service.jobs.feeds import Blocking
 from gradwire_service.store import Key, Record, Unavailable
 from gradwire_service.store.records import OverQuota
 

@@ -11,18 +11,18 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from gradwire_service.dependencies import Dependencies
-from gradwire_service.problems import RequestError
-from gradwire_service.routes.exchange import Exchange, Reply, owner_of, tenant_of
-from gradwire_service.routes.offload import Offloader
 from gradwire_service.jobs.feeds import pause
+from gradwire_service.jobs.handlers import document_of
 from gradwire_service.jobs.runs import Runs
 from gradwire_service.openapi.jobs import JobDocument, JobPage
 from gradwire_service.openapi.operations import PAGE, STREAM, resource_operation
+from gradwire_service.problems import RequestError
+from gradwire_service.routes.exchange import Exchange, Reply, owner_of, tenant_of
+from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.task_routes import TaskRoute, page_of
 from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key
-from gradwire_service.jobs.handlers import document_of
 
 #: Time between comments that keep a connection open, and between looks whether the replica stops.
 _COMMENT_SECONDS, _DRAIN_SECONDS = 15.0, 1.0
@@ -159,9 +159,7 @@ def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIR
         await runs.find(key)  # an unknown job is a problem, not an empty stream
         tenant = tenant_of(request.scope)
         streams.check(tenant)
-        return StreamingResponse(
-            streams.of(key, last, tenant), media_type=STREAM, headers=_HEADERS
-        )
+        return StreamingResponse(streams.of(key, last, tenant), media_type=STREAM, headers=_HEADERS)
 
     @routes.delete("/{job}", **_REMOVE)
     async def remove(request: Request, job: str) -> Response:

@@ -11,17 +11,17 @@ from typing import NamedTuple, NoReturn
 from gradwire_engine.errors import DeadlineExceeded
 
 from gradwire_service.jobs import Claim, Held, Interrupted, Job, State, Transitions
-from gradwire_service.problems import RemoteError, RequestError, WorkerCrashed
-from gradwire_service.jobs.feeds import Blocking, Feed, Feeds, pause
 from gradwire_service.jobs.dispatcher import JobDispatcher
+from gradwire_service.jobs.feeds import Blocking, Feed, Feeds, pause
 from gradwire_service.jobs.reporter import Reporter
+from gradwire_service.problems import RemoteError, RequestError, WorkerCrashed
 from gradwire_service.scheduling import Deadline
 from gradwire_service.store import Key, Record, Unavailable
 from gradwire_service.store.records import OverQuota
-from gradwire_service.wire.codec import negotiate
-from gradwire_service.wire.shared import SharedMemory, unpacked
 from gradwire_service.tasks.messages import Task, TaskDone, TaskFailed
 from gradwire_service.tasks.request import ProgressMessage
+from gradwire_service.wire.codec import negotiate
+from gradwire_service.wire.shared import SharedMemory, unpacked
 
 #: Time between attempts to store how a job has ended.
 _RETRY_SECONDS = 1.0
@@ -206,7 +206,9 @@ class Run:
             if was_idle:
                 self._woken.set()
 
-    async def _store_result(self, reporter: Reporter, answer: TaskDone | TaskFailed | Exception) -> None:
+    async def _store_result(
+        self, reporter: Reporter, answer: TaskDone | TaskFailed | Exception
+    ) -> None:
         """Store how the job has ended, as soon as the store answers."""
         while True:
             try:

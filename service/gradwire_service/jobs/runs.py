@@ -13,18 +13,18 @@ from time import monotonic, time
 from typing import Any, TypeVar
 
 from gradwire_service.jobs import Cancelled, Claim, Interrupted, Job, StoredJob, Transitions, new_id
+from gradwire_service.jobs.dispatcher import JobDispatcher
+from gradwire_service.jobs.feeds import Feed, Feeds, pause
+from gradwire_service.jobs.reporter import document_of
+from gradwire_service.jobs.run import Run, RunContext
 from gradwire_service.jobs.transitions import LEASES
 from gradwire_service.problems import RequestError
-from gradwire_service.jobs.feeds import Feed, Feeds, pause
-from gradwire_service.jobs.dispatcher import JobDispatcher
-from gradwire_service.jobs.reporter import document_of
-from gradwire_service.jobs.run import RunContext, Run
 from gradwire_service.scheduling import Capacity, Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, SharedStore, Unavailable
 from gradwire_service.store.records import Notice
-from gradwire_service.telemetry import Metrics
 from gradwire_service.tasks.messages import Task
+from gradwire_service.telemetry import Metrics
 
 logger = logging.getLogger("gradwire")
 
@@ -209,7 +209,9 @@ class Runs:
             if claim is not None:
                 logger.info("going on with a job", extra={"job": key.id})
                 await self._feeds.watch(key)
-                self._start(Run(self._context, key, claim.held.stored.job, self._task(claim), claim))
+                self._start(
+                    Run(self._context, key, claim.held.stored.job, self._task(claim), claim)
+                )
 
     def _task(self, claim: Claim) -> Task:
         """The task of a job that was taken over."""

@@ -26,11 +26,11 @@ from gradwire_service.problems import RequestError
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.scheduling.placement import Device, is_faster_moved
 from gradwire_service.store import Unavailable
+from gradwire_service.tasks.request import PARSE, REPLAY, Listener, ProgressMessage, Request
 from gradwire_service.wire.chunked import has_chunked
 from gradwire_service.wire.references import References
 from gradwire_service.wire.shared import Body
 from gradwire_service.wire.solving import SolveEnvelope, read_solve, solved
-from gradwire_service.tasks.request import PARSE, REPLAY, Listener, ProgressMessage, Request
 
 #: The least seconds between two reports of progress, and between two checkpoints.
 PROGRESS_SECONDS, CHECKPOINT_SECONDS = 0.1, 2.0

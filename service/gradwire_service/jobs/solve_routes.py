@@ -12,23 +12,23 @@ from starlette.responses import Response
 
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.jobs import Cancelled, StoredJob
-from gradwire_service.problems import Problem, RemoteError, RequestError
-from gradwire_service.routes.exchange import Exchange, Reply
-from gradwire_service.routes.offload import Offloader
 from gradwire_service.jobs.feeds import pause
+from gradwire_service.jobs.handlers import document_of
 from gradwire_service.jobs.run import Run
 from gradwire_service.jobs.runs import Runs
 from gradwire_service.openapi.jobs import JobDocument
 from gradwire_service.openapi.operations import computation, content, problems
 from gradwire_service.openapi.solving import SOLVE_REQUESTS, SOLVE_RESPONSES
+from gradwire_service.problems import Problem, RemoteError, RequestError
+from gradwire_service.routes.exchange import Exchange, Reply
+from gradwire_service.routes.offload import Offloader
+from gradwire_service.tasks.messages import Task, TaskDone, TaskFailed
 from gradwire_service.wire.body import Disconnected
 from gradwire_service.wire.digests import SMALL_BYTES, digest_of
 from gradwire_service.wire.envelope import timeout_of_header
 from gradwire_service.wire.shared import SharedMemory, unpacked
 from gradwire_service.wire.single_fields import MAX_SCANNED_BYTES, waiting_of
 from gradwire_service.wire.solving import read_waiting
-from gradwire_service.jobs.handlers import document_of
-from gradwire_service.tasks.messages import Task, TaskDone, TaskFailed
 
 #: The headers of a request that its answer depends on, now or later.
 _HEADERS = b"content-type", b"content-encoding", b"accept"
@@ -225,7 +225,7 @@ _OPERATIONS: dict[SolveKind, dict[str, Any]] = {
 
 def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIRouter:
     """The routes of optimisations."""
-    routes = APIRouter(prefix="/v1", tags=["compute"])
+    routes = APIRouter(prefix="/v1")
     solving = Solving(dependencies, offloader, runs)
 
     def solves(kind: SolveKind) -> None:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from gradwire_engine.shared_budget import SharedBudget
 
-from gradwire_service.machine_code.files import CodeFiles
 from gradwire_service.lru import ByteBoundedLRU
+from gradwire_service.machine_code.files import CodeFiles
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 

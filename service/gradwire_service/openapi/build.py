@@ -37,7 +37,6 @@ from gradwire_service.openapi.responses import (
 from gradwire_service.openapi.solving import SOLVE_REQUESTS, SOLVE_RESPONSES
 from gradwire_service.openapi.values import Tensor
 
-
 #: The purpose of each tag's operations, in the order of the document.
 _TAGS = {
     "compute": "Values and derivatives of a program, in one request.",

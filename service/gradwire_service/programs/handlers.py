@@ -8,10 +8,10 @@ from typing import Any
 
 from gradwire_service.programs.stored import StoredProgram
 from gradwire_service.references import ReferenceResolver
-from gradwire_service.wire.shared import Body
-from gradwire_service.wire.sources import read_registration
 from gradwire_service.tasks.pages import page_limit
 from gradwire_service.tasks.request import PARSE, Request
+from gradwire_service.wire.shared import Body
+from gradwire_service.wire.sources import read_registration
 
 
 class ProgramHandlers:

@@ -15,11 +15,11 @@ from gradwire_service.graphs.dot import dot
 from gradwire_service.graphs.svg import svg
 from gradwire_service.problems import RequestError
 from gradwire_service.references import ReferenceResolver
+from gradwire_service.tasks.request import COMPILE, PARSE, Request
 from gradwire_service.wire.codec import JSON, Encoding, Offer, Writer
 from gradwire_service.wire.references import is_digest
 from gradwire_service.wire.shared import Body
 from gradwire_service.wire.types import read_types
-from gradwire_service.tasks.request import COMPILE, PARSE, Request
 
 _PARAMETERS = frozenset({"type", "target", "source"})
 

@@ -13,14 +13,14 @@ from starlette.types import Receive, Scope, Send
 
 from gradwire_service.access.authentication import caller_of
 from gradwire_service.settings import Settings
+from gradwire_service.tasks.messages import Task
+from gradwire_service.tasks.registry import offer_of
+from gradwire_service.tasks.request import TASK_HEADERS, Outcome, Request
 from gradwire_service.telemetry import server_timing, stats_of
 from gradwire_service.wire.body import Disconnected, read_body
 from gradwire_service.wire.headers import headers_of
 from gradwire_service.wire.shared import LARGE_BYTES, Packed, Pieces, SharedMemory
 from gradwire_service.wire.single_fields import MAX_SCANNED_BYTES, program_of, timeout_of
-from gradwire_service.tasks.messages import Task
-from gradwire_service.tasks.request import TASK_HEADERS, Outcome, Request
-from gradwire_service.tasks.registry import offer_of
 
 #: The owner of everything without a key.
 _ANONYMOUS_OWNER = sha256(b"").hexdigest()

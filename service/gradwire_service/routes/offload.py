@@ -13,10 +13,10 @@ from gradwire_service.routes.quarantine import Quarantine
 from gradwire_service.scheduling import Capacity, GaveWay, Placement
 from gradwire_service.scheduling.bounds import overloaded
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Metrics
-from gradwire_service.wire.shared import Packed
 from gradwire_service.tasks.messages import TaskDone, TaskFailed
 from gradwire_service.tasks.request import Outcome
+from gradwire_service.telemetry import Metrics
+from gradwire_service.wire.shared import Packed
 
 #: Time after which what gave way twice is worth another try.
 _LATER_SECONDS = 10

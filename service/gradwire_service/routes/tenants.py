@@ -17,8 +17,8 @@ from gradwire_service.openapi.operations import resource_operation
 from gradwire_service.openapi.resources import TenantsDocument
 from gradwire_service.routes.exchange import owner_of
 from gradwire_service.store import Kind, Store
-from gradwire_service.wire.headers import headers_of
 from gradwire_service.tasks.request import Request, rfc3339
+from gradwire_service.wire.headers import headers_of
 
 #: Kinds that are reported; the others are the service's own records.
 _KINDS: tuple[Kind, ...] = ("programs", "names", "tensors", "results", "tapes", "jobs", "job_parts")

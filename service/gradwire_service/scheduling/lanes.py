@@ -41,7 +41,9 @@ class Lanes(NamedTuple):
         free = self.longs - sum(other.long for other in others)
         return free > self.kept or (free > 0 and _is_alone(task, others))
 
-    def next_to_give_way(self, running: Sequence[QueuedTask], shares: Shares) -> tuple[QueuedTask, float] | None:
+    def next_to_give_way(
+        self, running: Sequence[QueuedTask], shares: Shares
+    ) -> tuple[QueuedTask, float] | None:
         """The long task that gives way next to a tenant of whom nothing runs, and in what seconds.
 
         Of the tasks that have used up their time, it is one of the tenant with most of them, and of

@@ -15,6 +15,7 @@ from gradwire_service.problems import RequestError
 from gradwire_service.scheduling.bounds import Bounds, DurationEstimate, draining, overloaded
 from gradwire_service.scheduling.deadline import Deadline
 from gradwire_service.scheduling.fair_queue import FairQueue
+from gradwire_service.scheduling.lanes import SHORT_SECONDS, Lanes
 from gradwire_service.scheduling.queued_task import (
     GRACE_SECONDS,
     TICK_SECONDS,
@@ -23,7 +24,6 @@ from gradwire_service.scheduling.queued_task import (
     QueuedTask,
     QueueResult,
 )
-from gradwire_service.scheduling.lanes import SHORT_SECONDS, Lanes
 from gradwire_service.scheduling.shares import Shares
 
 #: After this time, a task no longer counts as occupying a core: another may start beside it.
@@ -53,7 +53,7 @@ class Queue:
 
     Long-running tasks share their cores with others by the scheduler of the operating system, while
     there are executors. What waits begins in the order of the seconds that its tenant has had. With
-    ``lanes``, an executor is always free soon for short tasks, and for tenants of whom nothing runs;
+    ``lanes``, an executor is soon free for short tasks, and for tenants of whom nothing runs;
     without, all executors are for all tasks. Only for the event loop.
     """
 

@@ -51,7 +51,9 @@ class Shares:
 
     def _forget(self) -> None:
         """Forget those who are not present, if possible only those without a debt."""
-        absent = {tenant: had for tenant, had in self._seconds.items() if tenant not in self._present}
+        absent = {
+            tenant: had for tenant, had in self._seconds.items() if tenant not in self._present
+        }
         without = [tenant for tenant, had in absent.items() if had <= self._now]
         for tenant in without or sorted(absent, key=absent.__getitem__)[: len(absent) // 2]:
             del self._seconds[tenant]

@@ -14,10 +14,10 @@ from gradwire_service.problems import node_document
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.store import Key
 from gradwire_service.tapes.stored import Recipe, Tape, Tapes
+from gradwire_service.tasks.request import COMPILE, PARSE, REPLAY, Request, rfc3339
 from gradwire_service.wire import replies
 from gradwire_service.wire.envelope import read_envelope, read_tape
 from gradwire_service.wire.shared import Body
-from gradwire_service.tasks.request import COMPILE, PARSE, REPLAY, Request, rfc3339
 
 #: Maximum instructions shown of a tape.
 _MOST_SHOWN = 10_000

@@ -20,9 +20,7 @@ def _asks(kind: Kind) -> TaskRoute:
         response=RESPONSES[kind],
         requestBody=body(TAPE_REQUESTS[kind]),
     )
-    return TaskRoute(
-        "POST", f"/v1/tapes/{{tape}}/{kind}", "tapes.ask", operation, lambda _: [kind]
-    )
+    return TaskRoute("POST", f"/v1/tapes/{{tape}}/{kind}", "tapes.ask", operation, lambda _: [kind])
 
 
 ROUTES = (

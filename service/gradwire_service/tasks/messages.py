@@ -8,8 +8,8 @@ from typing import NamedTuple
 from gradwire_service.problems import Problem
 from gradwire_service.scheduling import Deadline
 from gradwire_service.scheduling.placement import Device
-from gradwire_service.wire.shared import Packed
 from gradwire_service.tasks.request import Outcome
+from gradwire_service.wire.shared import Packed
 
 
 class Task(NamedTuple):

@@ -12,28 +12,28 @@ from gradwire_gpu import GpuLost
 from gradwire_solvers import METHODS
 
 from gradwire_service.cluster.cluster import Cluster, open_cluster
+from gradwire_service.computations.explain import ExplainHandlers
+from gradwire_service.computations.handlers import ComputeHandlers
+from gradwire_service.computations.redirects import Redirects
 from gradwire_service.engines import Engines, open_engines
+from gradwire_service.jobs.handlers import JobHandlers
+from gradwire_service.jobs.solve_handlers import SolveHandlers
+from gradwire_service.machine_code.compilation import Codes, Compiler, CompilingProcess
 from gradwire_service.problems import problem_of
+from gradwire_service.programs.handlers import ProgramHandlers
+from gradwire_service.programs.pictures import FORMS, PictureHandlers
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
+from gradwire_service.tapes.handlers import TapeHandlers
 from gradwire_service.tapes.stored import Tapes
+from gradwire_service.tasks.messages import Task, TaskDone, TaskFailed
+from gradwire_service.tasks.request import Listener, Outcome, Request
 from gradwire_service.telemetry import stack_of
+from gradwire_service.tensors.handlers import TensorHandlers
 from gradwire_service.wire.codec import DOCUMENTS, DOWNLOADS, UPLOADS, Offer
 from gradwire_service.wire.envelope import FIELDS
 from gradwire_service.wire.shared import Body, packed, unpacked
-from gradwire_service.machine_code.compilation import Codes, Compiler, CompilingProcess
-from gradwire_service.computations.handlers import ComputeHandlers
-from gradwire_service.computations.explain import ExplainHandlers
-from gradwire_service.jobs.handlers import JobHandlers
-from gradwire_service.tasks.messages import Task, TaskDone, TaskFailed
-from gradwire_service.programs.pictures import FORMS, PictureHandlers
-from gradwire_service.programs.handlers import ProgramHandlers
-from gradwire_service.computations.redirects import Redirects
-from gradwire_service.tasks.request import Listener, Outcome, Request
-from gradwire_service.jobs.solve_handlers import SolveHandlers
-from gradwire_service.tapes.handlers import TapeHandlers
-from gradwire_service.tensors.handlers import TensorHandlers
 
 #: Answers a request with the parameters of its path; returns the pieces of the body.
 Handler: TypeAlias = Callable[..., list[Body]]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from gradwire_service.references import ReferenceResolver
+from gradwire_service.tasks.request import PARSE, Request, rfc3339
 from gradwire_service.tensors.stored import Tensor, Tensors
 from gradwire_service.wire.leaves import read_tensor
 from gradwire_service.wire.references import is_result
 from gradwire_service.wire.shared import Body
-from gradwire_service.tasks.request import PARSE, Request, rfc3339
 
 
 class TensorHandlers:

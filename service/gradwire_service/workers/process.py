@@ -21,9 +21,9 @@ from gradwire_service.scheduling.bounds import overloaded
 from gradwire_service.scheduling.placement import Device
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
-from gradwire_service.telemetry import Metrics
 from gradwire_service.tasks.messages import Task
 from gradwire_service.tasks.request import ProgressMessage
+from gradwire_service.telemetry import Metrics
 from gradwire_service.workers.channel import Channel, ChannelClosed
 from gradwire_service.workers.forking import FORKING
 from gradwire_service.workers.messages import (

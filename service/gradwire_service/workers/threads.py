@@ -14,8 +14,8 @@ from typing import Any
 from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
 from gradwire_service.tasks.messages import Task
-from gradwire_service.tasks.request import ProgressMessage
 from gradwire_service.tasks.registry import Tasks, execute
+from gradwire_service.tasks.request import ProgressMessage
 
 #: Threads for computations by the number of cores, beside one more.
 THREADS_PER_CORE = 2

@@ -14,18 +14,18 @@ from gradwire_gpu import GpuLost, GpuUnavailable, OutOfGpuMemory
 from threadpoolctl import threadpool_limits
 
 from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES, keep_freed_memory
-from gradwire_service.scheduling import Deadline
-from gradwire_service.settings import Settings
-from gradwire_service.watchdog import end_with_parent
-from gradwire_service.wire.shared import packed
 from gradwire_service.machine_code.compilation import (
     Codes,
     CompilingProcess,
     GpuCompiler,
     is_compiled,
 )
+from gradwire_service.scheduling import Deadline
+from gradwire_service.settings import Settings
 from gradwire_service.tasks.messages import Task, TaskFailed
 from gradwire_service.tasks.registry import divide_caches, execute, max_cache_bytes, open_tasks
+from gradwire_service.watchdog import end_with_parent
+from gradwire_service.wire.shared import packed
 from gradwire_service.workers.channel import Channel, ChannelClosed
 from gradwire_service.workers.memory import (
     DRIVER_BYTES,

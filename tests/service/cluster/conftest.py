@@ -11,6 +11,7 @@ from gradwire_engine import Engine, Leaf
 from gradwire_engine.answer import Limits
 from gradwire_engine.polling import no_deadline
 from gradwire_service.cluster.cluster import Cluster, Question, open_cluster
+from gradwire_service.computations.redirects import Redirects
 from gradwire_service.engines import open_engines
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.scheduling import Deadline
@@ -18,10 +19,9 @@ from gradwire_service.settings import Settings
 from gradwire_service.store import policies
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.tapes.stored import Tapes
-from gradwire_service.wire.shared import packed, unpacked
 from gradwire_service.tasks.messages import Task, TaskFailed
-from gradwire_service.computations.redirects import Redirects
 from gradwire_service.tasks.registry import Tasks, execute
+from gradwire_service.wire.shared import packed, unpacked
 
 #: Logistic regression, whose second term is of no rows.
 LOGISTIC = "z = X @ w\nreturn sum(log(1 + exp(z)) - y * z) + 0.5 * sum(w * w)"

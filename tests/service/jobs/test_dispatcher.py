@@ -70,7 +70,9 @@ async def ended(dispatcher, tenant):
         await asyncio.Event().wait()
         raise AssertionError
 
-    await dispatcher.run(task, watch, lambda message: told.append(json.loads(message[0])["iteration"]))
+    await dispatcher.run(
+        task, watch, lambda message: told.append(json.loads(message[0])["iteration"])
+    )
     return told
 
 

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_service.cluster.cluster import open_cluster
+from gradwire_service.computations.redirects import Redirects
 from gradwire_service.engines import open_engines
+from gradwire_service.jobs.solve_handlers import ProgressSender
 from gradwire_service.problems import Problem
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.scheduling import Deadline
@@ -14,12 +16,10 @@ from gradwire_service.settings import Settings
 from gradwire_service.store import policies
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.tapes.stored import Tapes
+from gradwire_service.tasks.messages import Task, TaskFailed
+from gradwire_service.tasks.registry import Tasks, execute
 from gradwire_service.wire.references import References
 from gradwire_service.wire.shared import packed, unpacked
-from gradwire_service.tasks.messages import Task, TaskFailed
-from gradwire_service.computations.redirects import Redirects
-from gradwire_service.jobs.solve_handlers import ProgressSender
-from gradwire_service.tasks.registry import Tasks, execute
 from gradwire_solvers import Checkpoint, Evaluations, Progress
 from scipy.optimize import rosen
 

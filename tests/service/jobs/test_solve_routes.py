@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from gradwire_service.jobs import Jobs, Transitions
 from gradwire_service.jobs.records import part_of
-from gradwire_service.problems import RequestError
 from gradwire_service.jobs.routes import Events
+from gradwire_service.problems import RequestError
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, open_store
 from scipy.optimize import rosen

@@ -15,10 +15,7 @@ from gradwire_engine import Engine, Leaf, Query, native
 from gradwire_engine.polling import no_deadline
 from gradwire_engine.shared_budget import SharedBudget
 from gradwire_service.app import create_app
-from gradwire_service.machine_code import CodeCache
-from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Metrics
-from gradwire_service.machine_code import compilation
+from gradwire_service.machine_code import CodeCache, compilation
 from gradwire_service.machine_code.compilation import (
     CompilationFailed,
     Compiler,
@@ -26,6 +23,8 @@ from gradwire_service.machine_code.compilation import (
     compile_apart,
     is_compiled,
 )
+from gradwire_service.settings import Settings
+from gradwire_service.telemetry import Metrics
 
 from tests.fleet.fleets import replica
 from tests.processes import until

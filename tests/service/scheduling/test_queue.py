@@ -8,9 +8,9 @@ import pytest
 from gradwire_engine.errors import DeadlineExceeded
 from gradwire_service.problems import RequestError
 from gradwire_service.scheduling import Bounds, Deadline, GaveWay, Lanes, Queue
-from gradwire_service.scheduling.queued_task import GRACE_SECONDS, TICK_SECONDS
 from gradwire_service.scheduling.lanes import SHORT_SECONDS
 from gradwire_service.scheduling.queue import LONG_SECONDS
+from gradwire_service.scheduling.queued_task import GRACE_SECONDS, TICK_SECONDS
 from gradwire_service.scheduling.shares import Shares
 
 from tests.clock import loop_clock

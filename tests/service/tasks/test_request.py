@@ -5,9 +5,9 @@ import json
 
 import pytest
 from gradwire_service.settings import Settings
-from gradwire_service.wire import single_fields
 from gradwire_service.tasks import request as module
 from gradwire_service.tasks.request import Request
+from gradwire_service.wire import single_fields
 
 SETTINGS = Settings(default_timeout_ms=50, max_timeout_ms=60_000)
 BODY = json.dumps({"program": "x", "variables": {"x": 0.5}, "timeout_ms": 10_000}).encode()

@@ -19,9 +19,9 @@ from gradwire_service.machine_code import CodeCache
 from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
+from gradwire_service.tasks.messages import Task, TaskFailed
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.shared import packed
-from gradwire_service.tasks.messages import Task, TaskFailed
 from gradwire_service.workers.process import StartedProcess, WorkerProcess
 from gradwire_service.workers.worker import serve
 
