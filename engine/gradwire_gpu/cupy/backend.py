@@ -111,11 +111,11 @@ class HostExecutable(WalkExecutable):
     def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
         """Compute the outputs on the host."""
         device, made = self._device, self.tape.instructions
-        there = [k for k, x in enumerate(inputs) if isinstance(x, device.cupy.ndarray)]
+        read = [(made[s].op.index, made[s].type) for s in self.tape.inputs]  # type: ignore[attr-defined]
+        there = {k: kind for k, kind in read if isinstance(inputs[k], device.cupy.ndarray)}
         if there:
-            dtypes = [made[self.tape.inputs[k]].type.dtype for k in there]  # type: ignore[union-attr]
             with device.working(poll):
-                sent = [(inputs[k], dtype) for k, dtype in zip(there, dtypes, strict=True)]
+                sent = [(inputs[k], kind.dtype) for k, kind in there.items()]
                 brought = device.copies_from(sent, poll)
             inputs = [*inputs]
             for k, x in zip(there, brought, strict=True):

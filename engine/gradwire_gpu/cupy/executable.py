@@ -145,7 +145,9 @@ class CupyExecutable(Executable):
             return True
 
     def _attempted(self, inputs: Sequence[Any], poll: Poll) -> Replayed | None:
-        staged = self._device.staged(inputs, poll)
+        made = self.tape.instructions
+        read = [inputs[made[slot].op.index] for slot in self.tape.inputs]  # type: ignore[attr-defined]
+        staged = self._device.staged(read, poll)
         with self._device.working(poll):
             self._prepare(poll)
             return self._on_device(staged, poll)
