@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -26,24 +27,18 @@ from gradwire_engine.tape import Instruction, Tape
 _FEWEST_BYTES = 4096
 
 
+@dataclass(frozen=True, eq=False)
 class StagedExecutable:
     """The ``residual`` stage takes the inputs, then what the ``static`` one gives of some of them.
 
     Both together give what ``whole`` does.
     """
 
-    def __init__(
-        self,
-        whole: Executable,
-        static: Executable,
-        residual: Executable,
-        kept_bytes: int,
-    ) -> None:
-        self.whole = whole
-        self.static = static
-        self.residual = residual
-        #: Bytes of what the static stage gives.
-        self.kept_bytes = kept_bytes
+    whole: Executable
+    static: Executable
+    residual: Executable
+    #: Bytes of what the static stage gives.
+    kept_bytes: int
 
     @property
     def nbytes(self) -> int:

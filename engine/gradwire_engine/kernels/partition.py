@@ -8,11 +8,13 @@ or a later one. So no kernel waits for what waits for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.kernels.fusion_levels import fusion_levels
 from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS, is_kernel, is_lone_loop, is_loop
+from gradwire_engine.kernels.stacks import densified
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.arrays.indexing import ScatterAdd, SetItem
@@ -37,21 +39,34 @@ class Part(NamedTuple):
     results: Sequence[int]
 
 
-def parts(
+class Partition(NamedTuple):
+    """The ``parts`` of a tape that are worth a kernel, in an order in which they can be computed.
+
+    In ``dense`` stacks of a known length are the arrays that they are.
+    """
+
+    tape: Tape
+    dense: Sequence[Instruction]
+    views: Views
+    parts: Sequence[Part]
+
+
+def partition(
     tape: Tape,
-    views: Views,
     poll: Poll = no_deadline,
     takes: Callable[[Op, Type, Sequence[Type]], bool] = is_kernel,
     *,
     on_device: bool = False,
-) -> list[Part]:
-    """The parts of a tape that are worth a kernel, in an order in which they can be computed.
+) -> Partition:
+    """Divide a tape into kernels.
 
     ``takes`` says which instructions a kernel of the backend's can compute, beside loops. A
     device is better at kernels than at anything else: a single instruction is one, too, but not a
     loop whose passes are not known before it is launched.
     """
-    made, outputs = tape.instructions, {*tape.outputs}
+    dense = replace(tape, instructions=tuple(densified(tape.instructions, poll)))
+    made, outputs = dense.instructions, {*tape.outputs}
+    views = Views(made, poll)
     inside: list[int] = []
     #: The loops in kernels with others, and those that are by themselves with their results.
     taken: set[int] = set()
@@ -74,13 +89,14 @@ def parts(
                 alone[slot] = [slot]
         elif takes(op, kind, [made[a].type for a in args]):
             inside.append(slot)
-    level_of = fusion_levels(tape, views, {*inside}, poll)
+    level_of = fusion_levels(dense, views, {*inside}, poll)
     found: dict[int, list[int]] = {}
     for slot in inside:
         found.setdefault(level_of[slot], []).append(slot)
     pieces = [piece for level in sorted(found) for piece in _pieces(made, found[level])]
     pieces += alone.values()
-    return _worthwhile(tape, views, pieces, poll, alone=on_device)
+    kept = _worthwhile(dense, views, pieces, poll, alone=on_device)
+    return Partition(tape, made, views, kept)
 
 
 def _pieces(made: Sequence[Instruction], slots: Sequence[int]) -> list[list[int]]:

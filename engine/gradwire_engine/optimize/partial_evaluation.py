@@ -155,14 +155,15 @@ def residual_tape(tape: Tape, kept: int, poll: Poll) -> tuple[Tape, list[KnownVa
     Its inputs are those of ``tape`` from slot ``kept`` on, then the values that it reads.
     """
     made, fresh = tape.instructions, [slot for slot in tape.inputs if slot >= kept]
-    later = range(kept, len(made))
-    guards = [slot for slot in polled(later, poll) if isinstance(made[slot].op, Guard)]
-    live = {*tape.outputs, *fresh, *guards}
-    for slot in polled(later[::-1], poll):
-        if slot in live and _known(tape, slot, kept) is None:
-            live.update(made[slot].args)
-    found = [(slot, _known(tape, slot, kept)) for slot in polled(sorted(live), poll)]
-    known = {slot: value for slot, value in found if value is not None}
+    live = {*tape.outputs, *fresh}
+    known: dict[int, KnownValue] = {}
+    for slot in polled(range(len(made) - 1, -1, -1), poll):
+        if slot in live or (slot >= kept and isinstance(made[slot].op, Guard)):
+            value = _known(tape, slot, kept)
+            if value is None:
+                live.update((slot, *made[slot].args))
+            else:
+                known[slot] = value
     wanted = [slot in live for slot in polled(range(len(made)), poll)]
     given = {slot: number for number, slot in enumerate((*fresh, *known))}
     return _tape_of(tape, wanted, given, tape.outputs, poll), [*known.values()]

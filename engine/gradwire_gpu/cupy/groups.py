@@ -11,9 +11,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Line
-from gradwire_engine.backends.kernel_group import KernelGroup, Partition, partition
+from gradwire_engine.backends.kernel_group import KernelGroup
 from gradwire_engine.kernels.form import dtype_of
-from gradwire_engine.kernels.partition import Part
+from gradwire_engine.kernels.partition import Part, Partition, partition
 from gradwire_engine.kernels.scope import is_kernel
 from gradwire_engine.ops.arrays.indexing import SetItem
 from gradwire_engine.ops.base import Op

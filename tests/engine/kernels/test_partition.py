@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gradwire_engine.kernels.partition import parts
+from gradwire_engine.kernels.partition import partition
 from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
@@ -71,7 +71,7 @@ def live(tape: Tape) -> Tape:
 def test_parts_can_be_computed_one_after_the_other(w):
     tape = live(w.tape(*w.outputs))
     views = Views(tape.instructions)
-    found = parts(tape, views)
+    found = partition(tape).parts
     part_of = {slot: number for number, part in enumerate(found) for slot in part.slots}
     assert sum(len(part.slots) for part in found) == len(part_of)
     done: set[int] = set()
@@ -97,7 +97,7 @@ def test_parts_can_be_computed_one_after_the_other(w):
 def test_results_are_what_is_read_outside(w):
     tape = live(w.tape(*w.outputs))
     views = Views(tape.instructions)
-    for part in parts(tape, views):
+    for part in partition(tape).parts:
         within, read = {*part.slots}, {views.bases[s] for s in tape.outputs}
         for slot, instruction in enumerate(tape.instructions):
             if slot not in within and views.bases[slot] == slot:
@@ -111,7 +111,7 @@ def test_results_are_what_is_read_outside(w):
 @given(w=mixed())
 def test_parts_give_what_instructions_give(w):
     tape = live(w.tape(*w.outputs))
-    if parts(tape, Views(tape.instructions)):
+    if partition(tape).parts:
         for found, expected in zip(*both(tape, w.inputs), strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
@@ -195,10 +195,10 @@ def test_a_single_cheap_instruction_is_no_kernel():
     w = Writer()
     x = w.input(np.ones(9))
     tape = w.tape(apply("negative", x))
-    assert parts(tape, Views(tape.instructions)) == []
+    assert partition(tape).parts == []
     tape = w.tape(apply("tanh", x))
     tape = live(tape)
-    assert [[*part.slots] for part in parts(tape, Views(tape.instructions))] == [[1]]
+    assert [[*part.slots] for part in partition(tape).parts] == [[1]]
 
 
 def test_what_nothing_reads_is_in_no_way():

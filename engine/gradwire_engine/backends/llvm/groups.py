@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.kernel_group import partition
 from gradwire_engine.backends.llvm.kernels import NativeKernel
 from gradwire_engine.backends.regroup import regrouped
+from gradwire_engine.kernels.partition import partition
 from gradwire_engine.loops.loop import Body, Loop
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import Tape

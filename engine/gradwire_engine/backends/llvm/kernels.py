@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from gradwire_engine.backends.kernel_group import KernelGroup, Partition
+from gradwire_engine.backends.kernel_group import KernelGroup
 from gradwire_engine.backends.llvm.calls import Given, in_pieces, whole
 from gradwire_engine.backends.llvm.chunked_loop import ChunkedLoop
 from gradwire_engine.backends.llvm.compiler import Code, Source
@@ -17,7 +17,7 @@ from gradwire_engine.backends.walk.buffers import POOLED_BYTES
 from gradwire_engine.backends.walk.contraction import lowered
 from gradwire_engine.kernels.form import HALVES, Kernel
 from gradwire_engine.kernels.loop_splitting import split
-from gradwire_engine.kernels.partition import Part
+from gradwire_engine.kernels.partition import Part, Partition
 from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.loops.loop import Loop
 from gradwire_engine.ops.constants import Constant, Item
@@ -34,7 +34,7 @@ class NativeKernel(KernelGroup):
     name = "native"
 
     def __init__(self, of: Partition, part: Part, outputs: Collection[int]) -> None:
-        made = of.made
+        made = of.dense
         super().__init__(of, part, outputs, POOLED_BYTES, partial(_order_of, made))
         form = split(self.form)
         kinds = [of.tape.instructions[slot].type for slot in self.operands]
@@ -46,8 +46,9 @@ class NativeKernel(KernelGroup):
         self.polls = self._is_long
         self.form = form._replace(local=0) if self._is_long else form
         if not self._is_long:  # what a call makes it looks through
-            small = [s for s in self._unchecked if made[s].type.dtype.char not in HALVES]  # type: ignore[union-attr]
-            self.checked |= self._numbers(small)
+            small = [s for s in self._returned if made[s].type.nbytes < POOLED_BYTES]
+            small = [s for s in small if made[s].type.dtype.char not in HALVES]  # type: ignore[union-attr]
+            self.checked |= {*map(self.results.index, small)}
         pieces = self.form.pieces(STEPS_BETWEEN_POLLS) if self._is_long else [self.form]
         self._pieces = [_Piece.of(piece) for piece in pieces]
 
