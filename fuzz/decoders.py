@@ -14,12 +14,12 @@ from typing import Any
 import msgpack
 import numpy as np
 from gradwire_service.problems import RequestError
+from gradwire_service.wire.arrays_in import Malformed
 from gradwire_service.wire.codec import JSON
 from gradwire_service.wire.compression import CODINGS
 from gradwire_service.wire.envelope import FIELDS, read_envelope, read_tape, read_timeout
 from gradwire_service.wire.leaves import read_tensor
 from gradwire_service.wire.npy import read_npy
-from gradwire_service.wire.numbers import Malformed
 from gradwire_service.wire.references import References
 from gradwire_service.wire.sources import read_registration
 from gradwire_service.wire.unpacking import unpack

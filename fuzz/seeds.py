@@ -15,8 +15,8 @@ import numpy as np
 from decoders import REQUESTS
 from gradwire_service import examples
 from gradwire_service.openapi import component_schemas
+from gradwire_service.wire.arrays_in import DTYPES
 from gradwire_service.wire.bfloat16 import BFLOAT16
-from gradwire_service.wire.numbers import DTYPES
 from gradwire_service.wire.packing import pack
 
 if sys.version_info >= (3, 14):

@@ -18,7 +18,7 @@ FRESH_SECONDS = 1.0
 _FRESH_PART = 0.05
 
 
-class Entry(NamedTuple):
+class CachedValue(NamedTuple):
     """A cached value, its size, and until when it is fresh."""
 
     value: Any
@@ -38,7 +38,7 @@ class LocalCache:
     ) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._entries = ByteBoundedLRU[Entry](max_bytes, per_owner=per_owner)
+        self._entries = ByteBoundedLRU[CachedValue](max_bytes, per_owner=per_owner)
         #: The number of changes of records in the store by this process.
         self.changes = 0
 
@@ -47,7 +47,7 @@ class LocalCache:
         entry = self._entries.peek(key)
         return entry.value if entry is not None and entry.fresh_until > self._clock() else None
 
-    def get(self, key: Key) -> Entry | None:
+    def get(self, key: Key) -> CachedValue | None:
         """The entry of ``key``, fresh or stale."""
         return self._entries.peek(key)
 
@@ -60,7 +60,9 @@ class LocalCache:
         with self._lock:
             if changes != self.changes:
                 return
-            self._entries.put(key, Entry(value, nbytes, self._clock() + fresh_seconds), nbytes)
+            self._entries.put(
+                key, CachedValue(value, nbytes, self._clock() + fresh_seconds), nbytes
+            )
 
     def discard(self, key: Key) -> None:
         """Remove ``key`` from the cache."""

@@ -17,56 +17,56 @@ MAX_BODY_BYTES = 4096
 MAX_TEXT = 640
 
 
-class Kind(NamedTuple):
+class ProblemKind(NamedTuple):
     """The status and title of a code."""
 
     status: int
     title: str
 
 
-KINDS: dict[str, Kind] = {
-    "malformed_request": Kind(400, "Malformed HTTP request"),
-    "malformed_body": Kind(400, "Malformed body"),
-    "malformed_tensor": Kind(400, "Malformed array"),
-    "unauthenticated": Kind(401, "Missing or invalid API key"),
-    "forbidden": Kind(403, "API key lacks permission"),
-    "unknown_ref": Kind(404, "Unknown reference"),
-    "unknown_tape": Kind(404, "Unknown tape"),
-    "unknown_job": Kind(404, "Unknown job"),
-    "not_found": Kind(404, "Not found"),
-    "method_not_allowed": Kind(405, "Method not allowed"),
-    "not_acceptable": Kind(406, "No acceptable response format"),
-    "request_timeout": Kind(408, "Request timeout"),
-    "tape_consumed": Kind(409, "Tape already used"),
-    "idempotency_conflict": Kind(409, "Idempotency key already used"),
-    "body_too_large": Kind(413, "Body too large"),
-    "over_budget": Kind(413, "Resource limit exceeded"),
-    "target_too_long": Kind(414, "URL too long"),
-    "unsupported_media_type": Kind(415, "Unsupported content type"),
-    "expectation_failed": Kind(417, "Unsupported Expect header"),
-    "syntax_error": Kind(422, "Syntax error in program"),
-    "unknown_op": Kind(422, "Unknown operation"),
-    "unknown_name": Kind(422, "Undefined name"),
-    "bad_argument": Kind(422, "Invalid argument"),
-    "shape_mismatch": Kind(422, "Shape mismatch"),
-    "dtype_mismatch": Kind(422, "Dtype mismatch"),
-    "invalid_program": Kind(422, "Invalid program"),
-    "crashing_program": Kind(422, "Program crashed repeatedly"),
-    "invalid_request": Kind(422, "Invalid request field"),
-    "not_differentiable": Kind(422, "Not differentiable"),
-    "not_a_sum": Kind(422, "Not a sum over rows"),
-    "domain_error": Kind(422, "Value outside the domain"),
-    "rate_limited": Kind(429, "Rate limit exceeded"),
-    "headers_too_large": Kind(431, "Headers too large"),
-    "internal_error": Kind(500, "Internal error"),
-    "worker_crashed": Kind(500, "Worker process crashed"),
-    "overloaded": Kind(503, "Service overloaded"),
-    "store_unavailable": Kind(503, "Storage unavailable"),
-    "cluster_unavailable": Kind(503, "Dask cluster unavailable"),
-    "out_of_gpu_memory": Kind(503, "Out of GPU memory"),
-    "starting": Kind(503, "Replica starting"),
-    "draining": Kind(503, "Replica shutting down"),
-    "deadline_exceeded": Kind(504, "Deadline exceeded"),
+KINDS: dict[str, ProblemKind] = {
+    "malformed_request": ProblemKind(400, "Malformed HTTP request"),
+    "malformed_body": ProblemKind(400, "Malformed body"),
+    "malformed_tensor": ProblemKind(400, "Malformed array"),
+    "unauthenticated": ProblemKind(401, "Missing or invalid API key"),
+    "forbidden": ProblemKind(403, "API key lacks permission"),
+    "unknown_ref": ProblemKind(404, "Unknown reference"),
+    "unknown_tape": ProblemKind(404, "Unknown tape"),
+    "unknown_job": ProblemKind(404, "Unknown job"),
+    "not_found": ProblemKind(404, "Not found"),
+    "method_not_allowed": ProblemKind(405, "Method not allowed"),
+    "not_acceptable": ProblemKind(406, "No acceptable response format"),
+    "request_timeout": ProblemKind(408, "Request timeout"),
+    "tape_consumed": ProblemKind(409, "Tape already used"),
+    "idempotency_conflict": ProblemKind(409, "Idempotency key already used"),
+    "body_too_large": ProblemKind(413, "Body too large"),
+    "over_budget": ProblemKind(413, "Resource limit exceeded"),
+    "target_too_long": ProblemKind(414, "URL too long"),
+    "unsupported_media_type": ProblemKind(415, "Unsupported content type"),
+    "expectation_failed": ProblemKind(417, "Unsupported Expect header"),
+    "syntax_error": ProblemKind(422, "Syntax error in program"),
+    "unknown_op": ProblemKind(422, "Unknown operation"),
+    "unknown_name": ProblemKind(422, "Undefined name"),
+    "bad_argument": ProblemKind(422, "Invalid argument"),
+    "shape_mismatch": ProblemKind(422, "Shape mismatch"),
+    "dtype_mismatch": ProblemKind(422, "Dtype mismatch"),
+    "invalid_program": ProblemKind(422, "Invalid program"),
+    "crashing_program": ProblemKind(422, "Program crashed repeatedly"),
+    "invalid_request": ProblemKind(422, "Invalid request field"),
+    "not_differentiable": ProblemKind(422, "Not differentiable"),
+    "not_a_sum": ProblemKind(422, "Not a sum over rows"),
+    "domain_error": ProblemKind(422, "Value outside the domain"),
+    "rate_limited": ProblemKind(429, "Rate limit exceeded"),
+    "headers_too_large": ProblemKind(431, "Headers too large"),
+    "internal_error": ProblemKind(500, "Internal error"),
+    "worker_crashed": ProblemKind(500, "Worker process crashed"),
+    "overloaded": ProblemKind(503, "Service overloaded"),
+    "store_unavailable": ProblemKind(503, "Storage unavailable"),
+    "cluster_unavailable": ProblemKind(503, "Dask cluster unavailable"),
+    "out_of_gpu_memory": ProblemKind(503, "Out of GPU memory"),
+    "starting": ProblemKind(503, "Replica starting"),
+    "draining": ProblemKind(503, "Replica shutting down"),
+    "deadline_exceeded": ProblemKind(504, "Deadline exceeded"),
 }
 
 ENGINE_CODES: dict[type[BaseException], str] = {
@@ -137,7 +137,7 @@ def _restore(kind: type[RequestError], arguments: tuple[str, ...]) -> RequestErr
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ProblemDetails:
     """An error response, ready to be written."""
 
     code: str
@@ -150,7 +150,7 @@ class Problem:
     expected: bool = True
 
     @classmethod
-    def read(cls, document: Mapping[str, Any]) -> Problem:
+    def read(cls, document: Mapping[str, Any]) -> ProblemDetails:
         """The problem that a document describes, for whichever request is answered with it."""
         node = document.get("node")
         return cls(
@@ -198,7 +198,7 @@ class Problem:
 class RemoteError(Exception):
     """An error in another process, with its trace for the log."""
 
-    def __init__(self, problem: Problem, trace: str | None) -> None:
+    def __init__(self, problem: ProblemDetails, trace: str | None) -> None:
         super().__init__(problem.detail)
         self.problem = problem
         self.trace = trace
@@ -227,10 +227,10 @@ def node_document(place: errors.Place, longest: int = 64) -> dict[str, Any]:
     return known
 
 
-def problem_of(error: BaseException) -> Problem:
+def problem_of(error: BaseException) -> ProblemDetails:
     """The problem that the client receives for an error."""
     if isinstance(error, RequestError):
-        return Problem(
+        return ProblemDetails(
             error.code,
             error.detail,
             pointer=error.pointer,
@@ -245,28 +245,32 @@ def problem_of(error: BaseException) -> Problem:
     if isinstance(error, HTTPException):
         code, detail = HTTP_PROBLEMS.get(error.status_code, ("invalid_request", error.detail))
         headers = tuple((error.headers or {}).items())
-        return Problem(code, detail, hint="/openapi.json describes every path", headers=headers)
+        return ProblemDetails(
+            code, detail, hint="/openapi.json describes every path", headers=headers
+        )
     if isinstance(error, OutOfGpuMemory):
         detail, hint = "the GPU has too little free memory", "retry later, or send less at once"
-        return Problem("out_of_gpu_memory", detail, hint=hint, headers=(("retry-after", "1"),))
+        return ProblemDetails(
+            "out_of_gpu_memory", detail, hint=hint, headers=(("retry-after", "1"),)
+        )
     if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
         detail, hint = "the request needs more memory than it is allowed", "send less work at once"
-        return Problem("over_budget", detail, hint=hint)
+        return ProblemDetails("over_budget", detail, hint=hint)
     if isinstance(error, RecursionError):
-        return Problem("invalid_program", "the request is nested too deeply", expected=False)
-    return Problem(
+        return ProblemDetails("invalid_program", "the request is nested too deeply", expected=False)
+    return ProblemDetails(
         "internal_error",
         "the service failed on this request; find the request id in its log",
         expected=False,
     )
 
 
-def _engine_problem(error: errors.EngineError) -> Problem:
+def _engine_problem(error: errors.EngineError) -> ProblemDetails:
     code = next((ENGINE_CODES[c] for c in type(error).__mro__ if c in ENGINE_CODES), None)
     if code is None:
-        return Problem("internal_error", "the engine failed on this request", expected=False)
+        return ProblemDetails("internal_error", "the engine failed on this request", expected=False)
     at = error.at
     pointer = None if at is None else at.pointer
     if pointer is None and at is not None and at.line is not None:
         pointer = "/program"
-    return Problem(code, error.message, pointer=pointer, node=at, hint=error.hint)
+    return ProblemDetails(code, error.message, pointer=pointer, node=at, hint=error.hint)

@@ -22,7 +22,7 @@ from gradwire_service import __version__
 from gradwire_service.access.exposure import exposure_warning, refuse_exposed
 from gradwire_service.allocation import MAPPED_BY_FRONT_BYTES, keep_freed_memory
 from gradwire_service.app import create_app
-from gradwire_service.http.connection import Connection
+from gradwire_service.http.connection import HttpConnection
 from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.http.rlimit import allow_connections
 from gradwire_service.scheduling import Capacity
@@ -139,7 +139,7 @@ def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> int:
         host=settings.host,
         port=settings.port,
         workers=1,
-        http=cast("type[Connection]", partial(Connection, limiter=limiter)),
+        http=cast("type[HttpConnection]", partial(HttpConnection, limiter=limiter)),
         access_log=False,
         forwarded_allow_ips=list(settings.proxies),
         log_config=None,

@@ -16,7 +16,7 @@ import uvicorn
 from gradwire_service.access.entries import KeyEntry, write_entries
 from gradwire_service.access.tokens import new_token
 from gradwire_service.app import create_app
-from gradwire_service.http.connection import Connection
+from gradwire_service.http.connection import HttpConnection
 from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.settings import Settings
 
@@ -77,7 +77,7 @@ async def served(settings):
     """The service on a port in this event loop: the application and its limiter."""
     app = create_app(settings)
     limiter = ConnectionLimiter(settings, app.state.recorder)
-    http = cast("type[Connection]", partial(Connection, limiter=limiter))
+    http = cast("type[HttpConnection]", partial(HttpConnection, limiter=limiter))
     server = uvicorn.Server(uvicorn.Config(app, port=0, http=http, log_config=None, ws="none"))
     serving = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn tells in no other way

@@ -80,13 +80,14 @@ async def test_records_of_all_versions_are_read(served, kept_records, name):
 
 
 def test_what_a_later_version_has_added_is_kept():
-    job = Job.of(json.dumps(LATER | {"kind": "root", "created_at": 1.0}))
+    job = Job.from_json(json.dumps(LATER | {"kind": "root", "created_at": 1.0}))
     assert (job.kind, job.digest, job.state, job.others) == ("root", "", "queued", LATER)
-    assert json.loads(job._replace(state="running").head).items() >= LATER.items()
-    lease = Lease.of(json.dumps(["me", "one", "replica", 7.0, 3, 2, LATER]))
+    assert json.loads(job._replace(state="running").to_json()).items() >= LATER.items()
+    lease = Lease.from_json(json.dumps(["me", "one", "replica", 7.0, 3, 2, LATER]))
     assert lease is not None
-    assert json.loads(lease._replace(until=8.0).head) == ["me", "one", "replica", 8.0, 3, 2, LATER]
-    assert Lease.of(json.dumps({"owner": "me"})) is None
+    later = lease._replace(until=8.0).to_json()
+    assert json.loads(later) == ["me", "one", "replica", 8.0, 3, 2, LATER]
+    assert Lease.from_json(json.dumps({"owner": "me"})) is None
 
 
 def test_what_only_a_later_version_may_write_is_left_alone():

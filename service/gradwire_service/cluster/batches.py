@@ -12,7 +12,7 @@ from gradwire_engine.queries.batch import BatchCall
 from gradwire_engine.queries.stacking import merged
 
 from gradwire_service import __version__
-from gradwire_service.cluster.connection import Connection
+from gradwire_service.cluster.connection import ClusterConnection
 from gradwire_service.cluster.parts import check_version, engine_of, poll_of_task
 from gradwire_service.cluster.reporting import reported
 
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
     query: Query
     limits: Limits
     #: The tenant of the program, where tenants are isolated.
-    whose: str | None
+    owner: str | None
     version: str = __version__
 
 
@@ -44,7 +44,7 @@ def is_divided(call: Call) -> bool:
 
 
 def answered(
-    connection: Connection, call: Call, limits: Limits, whose: str | None, poll: Poll
+    connection: ClusterConnection, call: Call, limits: Limits, owner: str | None, poll: Poll
 ) -> Answer:
     """The answer to a query that is divided.
 
@@ -59,7 +59,7 @@ def answered(
     query, pieces = call.divided(count)
     run = uuid4().hex
     asked = delayed(
-        Asked(call.program, query, limits, whose), f"gradwire-query-{run}", traverse=False
+        Asked(call.program, query, limits, owner), f"gradwire-query-{run}", traverse=False
     )
     answer = delayed(answer_piece, traverse=False)
     tasks = [
@@ -82,5 +82,5 @@ def answer_piece(asked: Asked, variables: dict[str, Any], vectors: Any) -> Answe
     Raises: ``RemoteError``, ``Abandoned``.
     """
     check_version(asked.version)
-    engine = engine_of(asked.limits, asked.whose)
+    engine = engine_of(asked.limits, asked.owner)
     return engine.call(asked.program, variables, asked.query, vectors).replay(poll_of_task())

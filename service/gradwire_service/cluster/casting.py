@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradwire_service.problems import RequestError
-from gradwire_service.wire.numbers import DTYPES, Array, Dtype
+from gradwire_service.wire.arrays_in import DTYPES, Array, Dtype
 
 #: NumPy's ``same_kind``: each kind is cast to itself and to those after it. bfloat16 is of kind V.
 _RANKS = {"b": 0, "u": 1, "i": 2, "f": 3, "V": 3, "c": 4}

@@ -14,7 +14,7 @@ from gradwire_engine.queries import Call
 from gradwire_service.cluster import stored
 from gradwire_service.cluster.batches import answered, is_divided
 from gradwire_service.cluster.confinement import check_tenant, relative_path
-from gradwire_service.cluster.connection import Connection
+from gradwire_service.cluster.connection import ClusterConnection
 from gradwire_service.cluster.division import divide
 from gradwire_service.cluster.objective import ClusterObjective
 from gradwire_service.cluster.parquet_files import ParquetFiles, check_equal_index
@@ -52,7 +52,7 @@ class Cluster:
     """
 
     def __init__(self, settings: Settings, limits: Limits, *, isolated: bool) -> None:
-        self._connection = Connection(settings.dask) if settings.dask else None
+        self._connection = ClusterConnection(settings.dask) if settings.dask else None
         self._root, self._limits, self._isolated = settings.data_root, limits, isolated
 
     def connect(self, poll: Poll) -> None:
@@ -122,9 +122,9 @@ class Cluster:
         """
         if self._connection is None or not is_divided(call):
             return None
-        whose = owner if self._isolated else None
         try:
-            return answered(self._connection, call, self._limits, whose, poll)
+            holder = owner if self._isolated else None
+            return answered(self._connection, call, self._limits, holder, poll)
         except RequestError as error:
             if error.code != "cluster_unavailable":
                 raise
@@ -137,9 +137,9 @@ class Cluster:
 
     def _requests(
         self, references: Mapping[str, ChunkedReference], owner: str
-    ) -> dict[str, stored.Request]:
+    ) -> dict[str, stored.FileRequest]:
         """The requests for files, by variable; the names of all references are checked."""
-        requests: dict[str, stored.Request] = {}
+        requests: dict[str, stored.FileRequest] = {}
         for path, reference in references.items():
             pointer, name = f"{pointer_of(path)}/{reference.kind}", reference.name
             if reference.kind != "dask":
@@ -148,17 +148,17 @@ class Cluster:
                     hint = "name a published dataset, or set GRADWIRE_DATA_ROOT"
                     raise RequestError("invalid_request", detail, pointer=pointer, hint=hint)
                 name = relative_path(name, self._root, pointer)
-                requests[path] = stored.Request(reference, name, pointer)
+                requests[path] = stored.FileRequest(reference, name, pointer)
             if self._isolated:
                 check_tenant(name, owner, pointer)
         return requests
 
     def _sources(
         self,
-        connection: Connection,
+        connection: ClusterConnection,
         client: Client,
         references: Mapping[str, ChunkedReference],
-        requests: Mapping[str, stored.Request],
+        requests: Mapping[str, stored.FileRequest],
         poll: Poll,
     ) -> dict[str, Source]:
         """What references refer to, by the paths of their variables."""
@@ -219,7 +219,7 @@ def _check_shapes(
 
 
 def _check_indexes(
-    connection: Connection,
+    connection: ClusterConnection,
     client: Client,
     sources: Mapping[str, Source],
     bounds: Sequence[tuple[int, int]],

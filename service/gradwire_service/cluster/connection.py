@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwire_engine.answer import Poll
 
-from gradwire_service.cluster.division import Capacity, capacity_of
+from gradwire_service.cluster.division import ClusterCapacity, capacity_of
 from gradwire_service.problems import RemoteError, RequestError, clip
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class GraphError(Exception):
         self.error = error
 
 
-class Connection:
+class ClusterConnection:
     """The client of one scheduler. Thread-safe."""
 
     def __init__(self, address: str) -> None:
@@ -79,7 +79,7 @@ class Connection:
             if loop is not None:
                 loop.call_soon_threadsafe(loop.stop)
 
-    def capacity(self, client: Client, poll: Poll) -> Capacity:
+    def capacity(self, client: Client, poll: Poll) -> ClusterCapacity:
         """What the workers have at this time.
 
         Raises: ``RequestError`` (cluster_unavailable), also without any worker.
@@ -209,7 +209,7 @@ async def _awaited(ask: Callable[[], Awaitable[Value]]) -> Value:
 
 
 async def _outcome(client: Client, future: Any) -> Any:
-    """The result of a task. Raises: as ``Connection.compute``."""
+    """The result of a task. Raises: as ``ClusterConnection.compute``."""
     from distributed import KilledWorker
 
     failure = await future.exception(asynchronous=True)

@@ -21,7 +21,7 @@ _KEPT_SHARE = 0.5
 _UNLIMITED_BYTES = 8 << 30
 
 
-class Capacity(NamedTuple):
+class ClusterCapacity(NamedTuple):
     """The workers of a cluster: threads, memory of all and used, and the least of a thread."""
 
     threads: int
@@ -39,16 +39,18 @@ class Capacity(NamedTuple):
         return self.used_bytes + nbytes <= _KEPT_SHARE * self.memory_bytes
 
 
-def capacity_of(workers: Sequence[Mapping[str, Any]]) -> Capacity:
+def capacity_of(workers: Sequence[Mapping[str, Any]]) -> ClusterCapacity:
     """The capacity of workers, as a scheduler describes them; a memory limit of 0 is none."""
     threads = [max(worker["nthreads"], 1) for worker in workers]
     memory = [worker["memory_limit"] or _UNLIMITED_BYTES for worker in workers]
     used = sum(worker["metrics"].get("memory", 0) for worker in workers)
     least = min(limit // count for limit, count in zip(memory, threads, strict=True))
-    return Capacity(sum(threads), sum(memory), used, least)
+    return ClusterCapacity(sum(threads), sum(memory), used, least)
 
 
-def divide(chunks: Sequence[int], row_bytes: int, capacity: Capacity) -> list[tuple[int, int]]:
+def divide(
+    chunks: Sequence[int], row_bytes: int, capacity: ClusterCapacity
+) -> list[tuple[int, int]]:
     """Shards, as their first row and the one after their last.
 
     Whole ``chunks`` (their rows, as stored) are joined while a shard takes no more bytes than it

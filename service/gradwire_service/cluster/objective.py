@@ -12,11 +12,11 @@ from gradwire_solvers.layout import Layout
 from gradwire_solvers.objective import Notes
 
 from gradwire_service.cluster import parts
-from gradwire_service.cluster.connection import Connection, GraphError
-from gradwire_service.cluster.parts import Part, Point, Quantity, Work, pointer_of
+from gradwire_service.cluster.connection import ClusterConnection, GraphError
+from gradwire_service.cluster.parts import Contribution, Point, Quantity, Work, pointer_of
 from gradwire_service.cluster.published import Published
 from gradwire_service.problems import RequestError, clip
-from gradwire_service.wire.numbers import Array
+from gradwire_service.wire.arrays_in import Array
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed
@@ -41,7 +41,7 @@ class ClusterObjective:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: ClusterConnection,
         client: Client,
         work: Work,
         shards: Sequence[Sequence[Any]],
@@ -111,7 +111,7 @@ class ClusterObjective:
         """``J(x)ᵀ J(x) v``, of residuals."""
         return self._evaluate("gauss_newton_product", Point(x, v)).vector
 
-    def _evaluate(self, quantity: Quantity, point: Point) -> Part:
+    def _evaluate(self, quantity: Quantity, point: Point) -> Contribution:
         from dask import delayed
 
         run = uuid4().hex
@@ -129,7 +129,9 @@ class ClusterObjective:
             for number, rows in enumerate(self.shards)
         ]
         try:
-            found: Part = self._connection.compute(self._client, _sum(tasks, run), self._poll)
+            found: Contribution = self._connection.compute(
+                self._client, _sum(tasks, run), self._poll
+            )
         except GraphError as failure:
             raise self._blamed(failure) from failure
         self.notes = found.notes

@@ -20,11 +20,11 @@ from gradwire_service.cluster.parquet_folders import (
 from gradwire_service.cluster.reading import damage_reported, invalid, number_dtype, retried
 from gradwire_service.cluster.reporting import reported
 from gradwire_service.problems import RequestError, clip
+from gradwire_service.wire.arrays_in import Array, Dtype
 from gradwire_service.wire.chunked import ChunkedReference
-from gradwire_service.wire.numbers import Array, Dtype
 
 
-class Part(NamedTuple):
+class RowRange(NamedTuple):
     """``rows`` rows after the first ``skip`` of these row groups."""
 
     groups: tuple[Group, ...]
@@ -43,7 +43,7 @@ class Part(NamedTuple):
 class ParquetRows(NamedTuple):
     """Rows of columns, cast to a dtype; ``shape`` is that of one row."""
 
-    part: Part
+    part: RowRange
     columns: str | tuple[str, ...]
     dtype: Dtype
     shape: tuple[int, ...]
@@ -90,14 +90,14 @@ class ParquetFiles(NamedTuple):
         columns, dtype, shape = self.columns, self.dtype, self.shape[1:]
         return [ParquetRows(part, columns, dtype, shape) for part in self.parts(bounds)]
 
-    def parts(self, bounds: Sequence[tuple[int, int]]) -> list[Part]:
+    def parts(self, bounds: Sequence[tuple[int, int]]) -> list[RowRange]:
         """The row groups of each shard."""
         ends = [*accumulate(self.chunks)]
         found = []
         for start, stop in bounds:
             first, last = bisect_right(ends, start), bisect_right(ends, stop - 1)
             skip = start - ends[first] + self.groups[first].rows
-            found.append(Part(self.groups[first : last + 1], skip, stop - start))
+            found.append(RowRange(self.groups[first : last + 1], skip, stop - start))
         return found
 
 
@@ -125,7 +125,9 @@ def find_parquet(address: str, reference: ChunkedReference, pointer: str) -> Par
 
 
 @reported
-def check_equal_index(paths: tuple[str, str], first: Part, second: Part, pointer: str) -> None:
+def check_equal_index(
+    paths: tuple[str, str], first: RowRange, second: RowRange, pointer: str
+) -> None:
     """Check that the rows of two variables have the same index. Runs on a worker.
 
     Raises: ``RemoteError`` (invalid_request, cluster_unavailable).
@@ -205,7 +207,7 @@ def _numbers(column: Any) -> Array:
         values, trailing = values.flatten(), (*trailing, size)
 
 
-def _index(part: Part) -> list[Any]:
+def _index(part: RowRange) -> list[Any]:
     """The index of rows, each level an array of Arrow's."""
     import pyarrow
 

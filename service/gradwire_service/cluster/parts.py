@@ -24,8 +24,8 @@ from gradwire_service.cluster.casting import cast
 from gradwire_service.cluster.reporting import Abandoned, reported
 from gradwire_service.cluster.stored import Rows
 from gradwire_service.problems import RequestError
+from gradwire_service.wire.arrays_in import Array, Dtype
 from gradwire_service.wire.chunked import ChunkedReference
-from gradwire_service.wire.numbers import Array, Dtype
 
 #: What a shard gives: a value with its gradient, or a product with the Hessian; of residuals, the
 #: same of ``½ Σ rᵢ²``, a product with ``Jᵀ J``, or the triangular factor of ``[J r]``.
@@ -55,7 +55,7 @@ class Work(NamedTuple):
     promotion: Promotion
     limits: Limits
     #: The tenant of the program, where tenants are isolated.
-    whose: str | None
+    owner: str | None
     chunked: tuple[Variable, ...]
     rows: int
     version: str = __version__
@@ -68,7 +68,7 @@ class Point(NamedTuple):
     v: Array | None = None
 
 
-class Part(NamedTuple):
+class Contribution(NamedTuple):
     """What one shard, or several, contribute to a value and a vector, or a triangular factor."""
 
     value: float
@@ -79,7 +79,7 @@ class Part(NamedTuple):
 @reported
 def evaluate(
     work: Work, point: Point, quantity: Quantity, first: bool, rows: Sequence[Array | Rows]
-) -> Part:
+) -> Contribution:
     """A shard's part. The ``rows`` of each chunked variable are an array, or are read here.
 
     Raises: ``RemoteError``; ``Abandoned``.
@@ -93,7 +93,7 @@ def evaluate(
     residuals = quantity not in ("value", "hessian_product")
     shard = Shard(tuple(given), work.rows, first, residuals)
     problem = _ShardProblem(work, variables, shard, poll_of_task())
-    found: Part = getattr(problem, quantity)(*(each for each in point if each is not None))
+    found: Contribution = getattr(problem, quantity)(*(each for each in point if each is not None))
     return found
 
 
@@ -105,7 +105,7 @@ class _ShardProblem:
         self._layout = Layout(variables, work.sources)
         self._place = Placement(variables, self._layout.paths)
 
-    def value(self, x: Array) -> Part:
+    def value(self, x: Array) -> Contribution:
         """The part of ``f(x)`` and ``∇f(x)``."""
         answer = self._answer("gradient", x)
         value = answer.value
@@ -116,24 +116,24 @@ class _ShardProblem:
             raise InputError(detail, at=Place(pointer="/target"), hint="return a sum over rows")
         return self._part(answer, answer.gradients, float(value))
 
-    def cost(self, x: Array) -> Part:
+    def cost(self, x: Array) -> Contribution:
         """The part of ``½ Σ rᵢ²`` and ``Jᵀ r``, of residuals ``r(x)``."""
         residuals = self._answer("evaluate", x).value
         cost = sum(float(np.vdot(r, r)) for r in leaves(residuals)) / 2
         answer = self._answer("gradient", x, residuals)
         return self._part(answer, answer.gradients, cost)
 
-    def hessian_product(self, x: Array, v: Array) -> Part:
+    def hessian_product(self, x: Array, v: Array) -> Contribution:
         """The part of ``H(x) v``."""
         answer = self._answer("hvp", x, self._layout.arrays(v))
         return self._part(answer, answer.derivatives["hvp"])
 
-    def gauss_newton_product(self, x: Array, v: Array) -> Part:
+    def gauss_newton_product(self, x: Array, v: Array) -> Contribution:
         """The part of ``J(x)ᵀ J(x) v``."""
         answer = self._answer("gradient", x, self._along(x, v))
         return self._part(answer, answer.gradients)
 
-    def cost_hessian_product(self, x: Array, v: Array) -> Part:
+    def cost_hessian_product(self, x: Array, v: Array) -> Contribution:
         """The part of ``Jᵀ J v + Σ rᵢ ∇²rᵢ v``."""
         straight = self.gauss_newton_product(x, v).vector
         residuals = leaves(self._answer("evaluate", x).value)
@@ -141,7 +141,7 @@ class _ShardProblem:
         part = self._part(answer, answer.derivatives["hvp"])
         return part._replace(vector=straight + part.vector)
 
-    def triangle(self, x: Array) -> Part:
+    def triangle(self, x: Array) -> Contribution:
         """The triangular factor of ``[J r]``, from a derivative along each element."""
         answer = self._answer("evaluate", x)
         columns = [leaves(self._along(x, unit)) for unit in np.eye(x.size)]
@@ -153,9 +153,9 @@ class _ShardProblem:
     def _along(self, x: Array, v: Array) -> Any:
         return self._answer("jvp", x, self._layout.arrays(v)).derivatives["jvp"]
 
-    def _part(self, answer: Answer, arrays: Sequence[Array], value: float = 0.0) -> Part:
+    def _part(self, answer: Answer, arrays: Sequence[Array], value: float = 0.0) -> Contribution:
         notes = Notes(tuple(answer.warnings), answer.unconnected, answer.nonfinite)
-        return Part(value, self._layout.flat(arrays) if arrays else np.zeros(0), notes)
+        return Contribution(value, self._layout.flat(arrays) if arrays else np.zeros(0), notes)
 
     def _answer(self, kind: Kind, x: Array, vectors: Any = None) -> Answer:
         work = self._work
@@ -168,11 +168,11 @@ class _ShardProblem:
             shard=self._shard,
         )
         variables = self._place(self._layout.arrays(x))
-        engine = engine_of(work.limits, work.whose)
+        engine = engine_of(work.limits, work.owner)
         return engine.call(work.program, variables, query, vectors).replay(self._poll)
 
 
-def add(parts: Sequence[Part]) -> Part:
+def add(parts: Sequence[Contribution]) -> Contribution:
     """The sum of parts, with what is known of the first that says anything.
 
     Triangular factors become that of all rows.
@@ -180,7 +180,7 @@ def add(parts: Sequence[Part]) -> Part:
     said = (part.notes for part in parts if any(part.notes))
     vectors = [part.vector for part in parts]
     vector = triangle_of(np.vstack(vectors)) if vectors[0].ndim == 2 else np.sum(vectors, axis=0)
-    return Part(sum(part.value for part in parts), vector, next(said, Notes()))
+    return Contribution(sum(part.value for part in parts), vector, next(said, Notes()))
 
 
 @reported
@@ -272,10 +272,10 @@ def _of_block(rows: Any, variable: Variable) -> Array:
     return cast(np.asarray(rows), variable.dtype)
 
 
-def engine_of(limits: Limits, whose: str | None) -> Engine:
+def engine_of(limits: Limits, owner: str | None) -> Engine:
     """This process' engine, that of a tenant where they are isolated."""
     engine = _engine(limits)
-    return engine if whose is None else engine.apart(whose)
+    return engine if owner is None else engine.apart(owner)
 
 
 @lru_cache(maxsize=4)  # all services of one cluster usually have the same limits

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gradwire_engine.answer import Poll
 
 from gradwire_service.cluster.casting import target_dtype
-from gradwire_service.cluster.connection import Connection
+from gradwire_service.cluster.connection import ClusterConnection
 from gradwire_service.problems import RequestError
+from gradwire_service.wire.arrays_in import DTYPES, Dtype
 from gradwire_service.wire.chunked import ChunkedReference
-from gradwire_service.wire.numbers import DTYPES, Dtype
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -47,7 +47,7 @@ class Published(NamedTuple):
 
 
 def find_published(
-    connection: Connection,
+    connection: ClusterConnection,
     client: Client,
     reference: ChunkedReference,
     pointer: str,

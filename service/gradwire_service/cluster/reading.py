@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from gradwire_service.problems import RequestError, clip
-from gradwire_service.wire.numbers import DTYPES, Dtype
+from gradwire_service.wire.arrays_in import DTYPES, Dtype
 
 Value = TypeVar("Value")
 #: Seconds before a failed read is tried again: object stores and network disks fail for moments.

@@ -16,7 +16,7 @@ Rows: TypeAlias = ZarrRows | ParquetRows
 Stored: TypeAlias = ZarrFile | ParquetFiles
 
 
-class Request(NamedTuple):
+class FileRequest(NamedTuple):
     """A reference to files, with the path below the data root, and the pointer to it."""
 
     reference: ChunkedReference
@@ -25,7 +25,7 @@ class Request(NamedTuple):
 
 
 @reported
-def describe(requests: Sequence[Request], root: str, isolated: bool) -> list[Stored]:
+def describe(requests: Sequence[FileRequest], root: str, isolated: bool) -> list[Stored]:
     """Describe what requests refer to; ``isolated``, what is in the folders of their tenants.
 
     Raises: ``RemoteError`` (invalid_request, dtype_mismatch, cluster_unavailable).

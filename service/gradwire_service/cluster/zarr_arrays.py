@@ -18,8 +18,8 @@ import numpy as np
 from gradwire_service.cluster.casting import cast, target_dtype
 from gradwire_service.cluster.reading import damage_reported, invalid, number_dtype, retried
 from gradwire_service.problems import clip
+from gradwire_service.wire.arrays_in import Array, Dtype
 from gradwire_service.wire.chunked import ChunkedReference
-from gradwire_service.wire.numbers import Array, Dtype
 
 #: Files of an array that are no chunks.
 _METADATA = frozenset({"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"})

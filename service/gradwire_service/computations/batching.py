@@ -23,7 +23,7 @@ from gradwire_service.scheduling import Capacity, Deadline, InlineDeadline, TooL
 from gradwire_service.settings import Settings
 from gradwire_service.tasks.request import REPLAY
 from gradwire_service.telemetry import Metrics
-from gradwire_service.wire.shared import Packed
+from gradwire_service.wire.shared import SharedBody
 
 logger = logging.getLogger("gradwire")
 
@@ -137,9 +137,9 @@ class Batcher:
     async def answer(
         self,
         work: Computation,
-        alone: Callable[[Computation, Exchange], Awaitable[Packed]],
+        alone: Callable[[Computation, Exchange], Awaitable[SharedBody]],
         exchange: Exchange,
-    ) -> Packed:
+    ) -> SharedBody:
         """The answer to a request whose executable is compiled: from a batch, or from ``alone``."""
         entry = work.call.entry
         times = self._times.get(entry)

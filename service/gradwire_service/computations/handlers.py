@@ -18,8 +18,8 @@ from gradwire_service.scheduling.placement import Cost
 from gradwire_service.tasks.request import COMPILE, PARSE, REPLAY, Request
 from gradwire_service.tensors.handlers import tensor_document
 from gradwire_service.wire import replies
+from gradwire_service.wire.arrays_in import Array
 from gradwire_service.wire.envelope import read_envelope
-from gradwire_service.wire.numbers import Array
 from gradwire_service.wire.result_references import with_references
 from gradwire_service.wire.shared import Body
 

@@ -29,7 +29,7 @@ from gradwire_service.scheduling import Deadline, InlineDeadline, TooLongInline
 from gradwire_service.scheduling.placement import Known
 from gradwire_service.tasks.request import COMPILE, PARSE, REPLAY
 from gradwire_service.wire.envelope import FIELDS
-from gradwire_service.wire.shared import Packed
+from gradwire_service.wire.shared import SharedBody
 
 #: Programs that took longer to parse and compile in an executor are not compiled here too.
 _PREPARE_SECONDS = 0.05
@@ -79,10 +79,10 @@ class Compute:
         self._offloader.count(exchange.outcome)
         await exchange.respond(send, body)
 
-    async def _answer(self, exchange: Exchange) -> Packed:
+    async def _answer(self, exchange: Exchange) -> SharedBody:
         """Answer on the event loop if all of it is short, else by an executor."""
         work = await self._prepared(exchange)
-        if work is None or self._dependencies.placement.takes_all:
+        if work is None or self._dependencies.placement.always_gpu:
             return await self._offload(exchange, work)
         if self._batcher is not None and work.call.compiled:
             return await self._batcher.answer(work, self._alone, exchange)
@@ -126,7 +126,7 @@ class Compute:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self._dependencies.resolver.load, missing)
 
-    async def _alone(self, work: Computation, exchange: Exchange) -> Packed:
+    async def _alone(self, work: Computation, exchange: Exchange) -> SharedBody:
         """Answer a single request."""
         call = work.call
         known = self._dependencies.placement.of_entry(call.entry)
@@ -167,7 +167,7 @@ class Compute:
         key = self._kind, exchange.request.owner, _home(exchange), size
         return self._dependencies.placement.known(entry, key)
 
-    async def _offload(self, exchange: Exchange, work: Computation | None) -> Packed:
+    async def _offload(self, exchange: Exchange, work: Computation | None) -> SharedBody:
         """Answer by an executor, on the CPU or the GPU, and learn how long that took."""
         entry = None if work is None else work.call.entry
         known = self._known(exchange, entry)

@@ -27,7 +27,7 @@ LINGER_SECONDS = 10.0
 _RESET = struct.pack("ii", 1, 0)
 
 
-class Connection(asyncio.Protocol):
+class HttpConnection(asyncio.Protocol):
     """A protocol for ``uvicorn.Config(http=...)``.
 
     What is malformed, too large or too slow is refused by a problem once all requests before it

@@ -15,7 +15,7 @@ from gradwire_service.wire.security_headers import Header
 from gradwire_service.wire.shared import Body
 
 if TYPE_CHECKING:
-    from gradwire_service.http.connection import Connection
+    from gradwire_service.http.connection import HttpConnection
 
 logger = logging.getLogger("gradwire")
 
@@ -41,7 +41,7 @@ class Cycle:
     """
 
     def __init__(
-        self, connection: Connection, app: ASGIApp, scope: Scope, headers: Sequence[Header]
+        self, connection: HttpConnection, app: ASGIApp, scope: Scope, headers: Sequence[Header]
     ) -> None:
         self._connection = connection
         self._transport = connection.transport

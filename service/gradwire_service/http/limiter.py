@@ -17,7 +17,7 @@ from gradwire_service.settings import Settings
 from gradwire_service.telemetry import ProblemMiddleware, RequestMiddleware, RequestRecorder
 
 if TYPE_CHECKING:
-    from gradwire_service.http.connection import Connection
+    from gradwire_service.http.connection import HttpConnection
 
 #: Interval of checking connections: no request starts or stops a timer.
 INTERVAL_SECONDS = 0.25
@@ -46,13 +46,13 @@ class ConnectionLimiter:
         self.arriving_bytes = 0
         #: Answers what is refused before it is a request.
         self.refused = RequestMiddleware(ProblemMiddleware(_refused, recorder.metrics), recorder)
-        self._connections: set[Connection] = set()
+        self._connections: set[HttpConnection] = set()
         self._of_address = Counter[str]()
         self._proxies = [ip_network(place) for place in settings.proxies]
         #: Connections beyond the most, the oldest first.
-        self._reserved: dict[Connection, None] = {}
+        self._reserved: dict[HttpConnection, None] = {}
         #: Idle connections, the longest idle last; listed only so often.
-        self._idle: list[Connection] = []
+        self._idle: list[HttpConnection] = []
         self._list_from = 0.0
         self._timer: asyncio.TimerHandle | None = None
         recorder.metrics.watch_connections(self.__len__)
@@ -60,7 +60,7 @@ class ConnectionLimiter:
     def __len__(self) -> int:
         return len(self._connections)
 
-    def enter(self, connection: Connection) -> None:
+    def enter(self, connection: HttpConnection) -> None:
         """Take in a connection, in the place of another one if there are too many.
 
         That is the longest idle one, or one of the address that has most, but never one of an
@@ -78,17 +78,17 @@ class ConnectionLimiter:
             if len(self._reserved) > MAX_RESERVED:
                 next(iter(self._reserved)).cut()
 
-    def check_place(self, connection: Connection, path: str) -> None:
+    def check_place(self, connection: HttpConnection, path: str) -> None:
         """Raises: ``RequestError`` (overloaded) for all but health on a reserved connection."""
         if connection in self._reserved and path not in HEALTH:
             detail = f"all {self.settings.max_connections} connections are in use"
             raise RequestError("overloaded", detail, retry_after_seconds=1)
 
-    def is_reserved(self, connection: Connection) -> bool:
+    def is_reserved(self, connection: HttpConnection) -> bool:
         """True if a connection is one beyond the most."""
         return connection in self._reserved
 
-    def leave(self, connection: Connection) -> None:
+    def leave(self, connection: HttpConnection) -> None:
         """Forget a connection; without any there is no timer either."""
         self._connections.discard(connection)
         self._reserved.pop(connection, None)
@@ -99,7 +99,7 @@ class ConnectionLimiter:
             self._timer.cancel()
             self._timer = None
 
-    def _end_idle(self, new: Connection, now: float) -> bool:
+    def _end_idle(self, new: HttpConnection, now: float) -> bool:
         """Close the longest idle connection, of those whose address has as many as that of ``new``.
 
         They are listed only so often.
@@ -151,7 +151,7 @@ class ConnectionLimiter:
         self._check_later()
         self._check_some(deque(self._connections))
 
-    def _check_some(self, left: deque[Connection]) -> None:
+    def _check_some(self, left: deque[HttpConnection]) -> None:
         """Check a few, and the others after other events: they may be late all at once."""
         self._check(left, _PIECE)
         if left:
@@ -160,7 +160,7 @@ class ConnectionLimiter:
             self._cut_slowest()
             self._idle.clear()
 
-    def _check(self, left: deque[Connection], most: int) -> None:
+    def _check(self, left: deque[HttpConnection], most: int) -> None:
         now = self.clock()
         for _ in range(min(most, len(left))):
             left.popleft().check(now)
@@ -181,7 +181,7 @@ class ConnectionLimiter:
                 return
 
 
-def _share_taken(connection: Connection) -> float:
+def _share_taken(connection: HttpConnection) -> float:
     rate = connection.write_rate
     return rate.taken_bytes / rate.unsent_bytes
 

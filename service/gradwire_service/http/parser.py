@@ -21,7 +21,7 @@ from gradwire_service.wire.headers import headers_of
 from gradwire_service.wire.security_headers import Header
 
 if TYPE_CHECKING:
-    from gradwire_service.http.connection import Connection
+    from gradwire_service.http.connection import HttpConnection
 
 _TLS = b"\x16\x03"
 
@@ -30,7 +30,7 @@ class RequestParser:
     """Begins a ``Cycle`` for each request, and gives it its body."""
 
     def __init__(
-        self, settings: Settings, connection: Connection, clock: Callable[[], float]
+        self, settings: Settings, connection: HttpConnection, clock: Callable[[], float]
     ) -> None:
         self._settings = settings
         self._connection = connection

@@ -21,7 +21,7 @@ _BACK = frozenset({"draining", "overloaded", "out_of_gpu_memory", "worker_crashe
 SHORT_RUN_SECONDS = 2.0
 
 
-class Pool(Protocol):
+class ExecutorPool(Protocol):
     """Executors of a queue that start when they are wanted."""
 
     queue: Queue
@@ -30,7 +30,7 @@ class Pool(Protocol):
         """Have so many executors, or as many as there may be."""
 
 
-class GpuPool(Pool, Protocol):
+class GpuExecutorPool(ExecutorPool, Protocol):
     """A pool that may not be able to open its GPU for a while."""
 
     @property
@@ -48,7 +48,9 @@ class JobDispatcher:
     run has waited. What gives way after its turn goes on from its checkpoint, unless it is exact.
     """
 
-    def __init__(self, cpu: Pool, gpu: GpuPool | None, placement: Placement) -> None:
+    def __init__(
+        self, cpu: ExecutorPool, gpu: GpuExecutorPool | None, placement: Placement
+    ) -> None:
         self._cpu, self._gpu, self._placement = cpu, gpu, placement
 
     def check(self, task: Task) -> None:
@@ -67,7 +69,7 @@ class JobDispatcher:
         furthest, asks = -1, 0
         exact = False
 
-        async def ask(pool: Pool, turns: int | None) -> QueueResult:
+        async def ask(pool: ExecutorPool, turns: int | None) -> QueueResult:
             nonlocal asks
             asks += 1
             number, silent = asks, furthest
@@ -94,7 +96,7 @@ class JobDispatcher:
                 on_progress=progressed,
             )
 
-        async def run_in(pool: Pool) -> QueueResult:
+        async def run_in(pool: ExecutorPool) -> QueueResult:
             nonlocal task, latest
             began_from, turns = latest, None
             while True:
@@ -107,7 +109,7 @@ class JobDispatcher:
                     turns = gave_way.turns
 
         gpu = self._gpu if self._gpu is not None and self._gpu.usable else None
-        if gpu is None or not self._placement.takes_all:
+        if gpu is None or not self._placement.always_gpu:
             task = task._replace(device=None if gpu is None else self._placement.device)
             found = await run_in(self._cpu)
             if not found.answer.outcome.moves:

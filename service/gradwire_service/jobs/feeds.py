@@ -184,7 +184,7 @@ class Feeds:
                 found = await self._blocking(store.peek, [each.key for each in feeds])
                 for feed, now in zip(feeds, found, strict=True):
                     if feed.has_run:
-                        if now is None or Job.of(now.head).ended:
+                        if now is None or Job.from_json(now.head).ended:
                             self._told(Notice(feed.key))
                     elif (feed.stored and feed.stored.head) != (now and now.head):
                         feed.asked.set()

@@ -10,11 +10,11 @@ from gradwire_service.jobs import Job, Jobs, StoredJob, Unknown
 from gradwire_service.store import Key, Store
 from gradwire_service.tasks.pages import page_limit
 from gradwire_service.tasks.request import Request, rfc3339
+from gradwire_service.wire.arrays_in import dtype_named, raw_array
 from gradwire_service.wire.codec import DOCUMENTS
 from gradwire_service.wire.digests import digest_of
-from gradwire_service.wire.numbers import dtype_named, raw_array
+from gradwire_service.wire.peek import waiting_of
 from gradwire_service.wire.shared import Body
-from gradwire_service.wire.single_fields import waiting_of
 
 
 class JobHandlers:

@@ -21,8 +21,8 @@ State: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelle
 #: States in which a job does not change any more.
 ENDED: frozenset[State] = frozenset({"succeeded", "failed", "cancelled"})
 #: What is stored beside a job.
-Part: TypeAlias = Literal["request", "checkpoint", "events", "answer"]
-PARTS: tuple[Part, ...] = ("request", "checkpoint", "events", "answer")
+JobPart: TypeAlias = Literal["request", "checkpoint", "events", "answer"]
+PARTS: tuple[JobPart, ...] = ("request", "checkpoint", "events", "answer")
 #: The version of the records that this service writes, and that of those without one.
 VERSION = 1
 #: The owner of all leases: the service itself.
@@ -57,17 +57,16 @@ class Job(NamedTuple):
         """True if it has failed before its start was evaluated."""
         return self.state == "failed" and self.progress is None
 
-    @property
-    def head(self) -> str:
+    def to_json(self) -> str:
         """The job as text, without the fields that are as by default."""
         fields, default = self._asdict(), self._field_defaults
         written = {name: value for name, value in fields.items() if value != default[name]}
         return json.dumps(written.pop("others", {}) | written, separators=(",", ":"))
 
     @classmethod
-    def of(cls, head: str) -> Self:
+    def from_json(cls, text: str) -> Self:
         """The job that a text says."""
-        return cls(**known_fields(head, cls._fields[:-1]))
+        return cls(**known_fields(text, cls._fields[:-1]))
 
 
 class StoredJob(NamedTuple):
@@ -81,7 +80,7 @@ class StoredJob(NamedTuple):
     @classmethod
     def of(cls, key: Key, record: StoredRecord | ListedRecord | Peeked) -> Self:
         """The job in a record."""
-        return cls(key, Job.of(record.head), record.expires_at, record.head)
+        return cls(key, Job.from_json(record.head), record.expires_at, record.head)
 
     @property
     def is_later(self) -> bool:
@@ -109,15 +108,14 @@ class Lease(NamedTuple):
     def key(self) -> Key:
         return lease_of(self.id)
 
-    @property
-    def head(self) -> str:
+    def to_json(self) -> str:
         """The lease as text."""
         return json.dumps([*self[:-1], *self.others])
 
     @classmethod
-    def of(cls, head: str) -> Self | None:
+    def from_json(cls, text: str) -> Self | None:
         """The lease that a text says; None if only a later version of the service can read it."""
-        found, known = json.loads(head), len(cls._fields) - 1
+        found, known = json.loads(text), len(cls._fields) - 1
         if not isinstance(found, list):
             return None
         return cls(*found[:known])._replace(others=tuple(found[known:]))
@@ -139,7 +137,7 @@ def lease_of(id: str) -> Key:
     return Key("job_leases", SERVICE, id)
 
 
-def part_of(key: Key, part: Part) -> Key:
+def part_of(key: Key, part: JobPart) -> Key:
     """The key of a part of a job."""
     return Key("job_parts", key.owner, f"{key.id} {part}")
 

@@ -21,7 +21,7 @@ from gradwire_service.store.records import OverQuota
 from gradwire_service.tasks.messages import Task, TaskDone, TaskFailed
 from gradwire_service.tasks.request import ProgressMessage
 from gradwire_service.wire.codec import negotiate
-from gradwire_service.wire.shared import SharedMemory, unpacked
+from gradwire_service.wire.shared import SharedMemory, to_bytes
 
 #: Time between attempts to store how a job has ended.
 _RETRY_SECONDS = 1.0
@@ -144,7 +144,7 @@ class Run:
         """Store the job, its request and its lease; None if there is one of its id."""
         body = self._task.body
         headers = {n.decode(): text.decode("latin-1") for n, text in self._task.headers.items()}
-        content = body if isinstance(body, SharedMemory) else bytes(unpacked(body))
+        content = body if isinstance(body, SharedMemory) else bytes(to_bytes(body))
         return self._context.transitions.create(self.key, self.job, content, json.dumps(headers))
 
     def _new_reporter(self, held: Held) -> Reporter:
@@ -240,7 +240,7 @@ class Run:
             found = RemoteError(answer.problem, answer.trace)
         elif isinstance(answer, TaskDone):
             body = answer.body
-            content = body if isinstance(body, SharedMemory) else bytes(unpacked(body))
+            content = body if isinstance(body, SharedMemory) else bytes(to_bytes(body))
             found = Record(self._reply_type, content)
         else:
             found = answer

@@ -19,15 +19,15 @@ from gradwire_service.jobs.runs import Runs
 from gradwire_service.openapi.jobs import JobDocument
 from gradwire_service.openapi.operations import computation, content, problems
 from gradwire_service.openapi.solving import SOLVE_REQUESTS, SOLVE_RESPONSES
-from gradwire_service.problems import Problem, RemoteError, RequestError
+from gradwire_service.problems import ProblemDetails, RemoteError, RequestError
 from gradwire_service.routes.exchange import Exchange, Reply
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.tasks.messages import Task, TaskDone, TaskFailed
 from gradwire_service.wire.body import Disconnected
 from gradwire_service.wire.digests import SMALL_BYTES, digest_of
 from gradwire_service.wire.envelope import timeout_of_header
-from gradwire_service.wire.shared import SharedMemory, unpacked
-from gradwire_service.wire.single_fields import MAX_SCANNED_BYTES, waiting_of
+from gradwire_service.wire.peek import MAX_SCANNED_BYTES, waiting_of
+from gradwire_service.wire.shared import SharedMemory, to_bytes
 from gradwire_service.wire.solving import read_waiting
 
 #: The headers of a request that its answer depends on, now or later.
@@ -111,7 +111,7 @@ class Solving:
         )
         if isinstance(found.answer, TaskFailed):
             raise RemoteError(found.answer.problem, found.answer.trace)
-        return unpacked(found.answer.body)
+        return to_bytes(found.answer.body)
 
     async def _waiting(self, exchange: Exchange) -> tuple[bool, float]:
         """Whether a request is a job at once, and how long it waits for its result otherwise.
@@ -162,7 +162,7 @@ class Solving:
         Raises: the error that ended the run.
         """
         answer = run.answer.result()
-        exchange.take_over(answer.outcome)
+        exchange.apply(answer.outcome)
         if isinstance(answer, TaskFailed):
             raise RemoteError(answer.problem, answer.trace)
         self._offloader.count(answer.outcome)
@@ -180,10 +180,10 @@ class Solving:
         if ended:
             stored = await self._runs.find(stored.key)
         if (problem := stored.job.problem) is not None:
-            raise RemoteError(Problem.read(problem), None)
+            raise RemoteError(ProblemDetails.read(problem), None)
         if stored.job.state != "succeeded":
             return _response(exchange, stored)
-        exchange.ask_instead("jobs.answer", stored.key.id)
+        exchange.reassign("jobs.answer", stored.key.id)
         reply = Reply(exchange, await self._offloader.offload(exchange))
         await self._runs.take(stored.key)
         return reply

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gradwire_service.jobs.records import Part, StoredJob, Unknown, part_of
+from gradwire_service.jobs.records import JobPart, StoredJob, Unknown, part_of
 from gradwire_service.store import Key, Store, StoredRecord
 
 #: The time for which a result that was sent counts as not taken: it may not have arrived.
@@ -32,7 +32,7 @@ class Jobs:
         found = self._store.list_records("jobs", owner, after, limit)
         return [StoredJob.of(Key("jobs", owner, each.id), each) for each in found]
 
-    def find_part(self, key: Key, part: Part) -> StoredRecord | None:
+    def find_part(self, key: Key, part: JobPart) -> StoredRecord | None:
         """A part of a job; its expiry moves on."""
         return self._store.find(part_of(key, part))
 

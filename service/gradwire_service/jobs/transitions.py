@@ -119,11 +119,11 @@ class Transitions:
         self._quotas.check(key)
         lease = Lease(key.owner, key.id, self._replica, self._until())
         beside = [
-            Change(lease.key, lease.head, b""),
+            Change(lease.key, lease.to_json(), b""),
             Change(part_of(key, "request"), headers, request),
             *(Change(part_of(key, part), None) for part in PARTS if part != "request"),
         ]
-        stored = StoredJob(key, job, 0.0, job.head)
+        stored = StoredJob(key, job, 0.0, job.to_json())
         try:
             if self._commit(key, None, job, beside) is None:
                 return None
@@ -144,7 +144,7 @@ class Transitions:
         if stored is not None and stored.is_later:
             return None
         if stored is None or stored.job.ended:
-            self._store.commit([Change(lease.key, None, seen=lease.head)])
+            self._store.commit([Change(lease.key, None, seen=lease.to_json())])
             return None
         job = stored.job
         iteration = None if job.progress is None else int(job.progress["iteration"])
@@ -174,10 +174,10 @@ class Transitions:
             return None
         assert request is not None
         resumed = job._replace(resumed=job.resumed + 1)
-        beside = [Change(lease.key, mine.head, seen=lease.head)]
+        beside = [Change(lease.key, mine.to_json(), seen=lease.to_json())]
         if self._commit(key, stored, resumed, beside) is None:
             return None
-        stored = stored._replace(job=resumed, head=resumed.head)
+        stored = stored._replace(job=resumed, head=resumed.to_json())
         checkpoint = self.jobs.find_part(key, "checkpoint")
         return Claim(
             Held(stored, mine),
@@ -195,7 +195,7 @@ class Transitions:
             key, job, lease = held.stored.key, held.stored.job, held.lease
             if renew:
                 lease = lease._replace(until=self._until())
-            leased = Change(lease.key, lease.head, seen=held.lease.head)
+            leased = Change(lease.key, lease.to_json(), seen=held.lease.to_json())
             after, beside = held._replace(lease=lease), [leased]
             if report is not None:
                 progress = json.loads(report.events[-1][1])
@@ -204,7 +204,7 @@ class Transitions:
                 beside += logged
                 if report.checkpoint is not None:
                     beside.append(Change(part_of(key, "checkpoint"), "", report.checkpoint))
-            after = after._replace(stored=held.stored._replace(job=job, head=job.head))
+            after = after._replace(stored=held.stored._replace(job=job, head=job.to_json()))
             try:
                 heard = self._commit(key, held.stored, job, beside)
             except OverQuota:  # then it cannot be taken over, but goes on here
@@ -239,7 +239,7 @@ class Transitions:
             if answer is not None:
                 beside[0] = Change(part_of(key, "answer"), *answer)
             if self._commit(key, stored, ended, beside) is not None:
-                return stored._replace(job=ended, head=ended.head)
+                return stored._replace(job=ended, head=ended.to_json())
             try:
                 held = self._again(held, needs_lease=answer is None)
             except Cancelled:
@@ -256,7 +256,7 @@ class Transitions:
         It does so at once if that is ``announced``, else when it looks for such jobs.
         """
         lease = held.lease._replace(until=self._now() if counted else 0.0)
-        changes = [Change(lease.key, lease.head, seen=held.lease.head)]
+        changes = [Change(lease.key, lease.to_json(), seen=held.lease.to_json())]
         kept = Change(part_of(held.stored.key, "checkpoint"), "", checkpoint)
         notice = Notice(LEASES, self._replica) if announced else None
         try:
@@ -309,7 +309,7 @@ class Transitions:
     def leases(self) -> Iterator[Lease]:
         """The leases of all jobs that have not ended."""
         for each in self._store.list_records("job_leases", SERVICE, "", _MOST_LEASES):
-            lease = Lease.of(each.head)
+            lease = Lease.from_json(each.head)
             if lease is not None:
                 yield lease
 
@@ -325,8 +325,8 @@ class Transitions:
         before, after = None if seen is None else seen.job.state, None if job is None else job.state
         assert after in TRANSITIONS[before], f"a job that is {before} cannot become {after}"
         body = None if seen is not None and job is not None else b""
-        heads = [None if each is None else each.head for each in (job, seen)]
-        change = Change(key, heads[0], body, heads[1])
+        head = None if job is None else job.to_json()
+        change = Change(key, head, body, None if seen is None else seen.head)
         notice = Notice(key, self._replica)
         return self._quotas.with_room(key, lambda: self._store.commit([change, *beside], notice))
 
@@ -342,7 +342,7 @@ class Transitions:
         stored = StoredJob.of(key, found)
         if stored.job.ended or stored.job.created_at != held.stored.job.created_at:
             raise Cancelled
-        now = None if leased is None else Lease.of(leased.head)
+        now = None if leased is None else Lease.from_json(leased.head)
         if now is not None and now.replica == self._replica:
             lease = now
         elif needs_lease:
@@ -357,7 +357,7 @@ class Transitions:
 def _over(key: Key, lease: Lease | None = None) -> list[Change]:
     """What is deleted when a job ends: first its answer, last its lease, which has to be this."""
     parts = [Change(part_of(key, part), None) for part in ("answer", "request", "checkpoint")]
-    return [*parts, Change(lease_of(key.id), None, seen=... if lease is None else lease.head)]
+    return [*parts, Change(lease_of(key.id), None, seen=... if lease is None else lease.to_json())]
 
 
 def events_in(part: StoredRecord | None) -> list[tuple[int, str]]:

@@ -56,42 +56,42 @@ class CodeCache:
         #: The seconds that tenants have left, and when that was.
         self._left: dict[str, tuple[float, float]] = {}
 
-    def find(self, whose: str, keys: Sequence[bytes], *, postponable: bool = True) -> Found:
+    def get(self, tenant: str, keys: Sequence[bytes], *, postponable: bool = True) -> Found:
         """The code of a tenant, and if compiling is postponable, for how long it must wait."""
         found: dict[bytes, bytes] = {}
         for key in keys:
-            code = self._kept.get(("code", whose, key))
+            code = self._kept.get(("code", tenant, key))
             if code is None and self._files is not None:
-                code = self._files.find(whose, key)
+                code = self._files.get(tenant, key)
                 if code is not None:
-                    self._put(whose, key, code)
+                    self._remember(tenant, key, code)
             if code is not None:
                 found[key] = code
         missing = len({*keys}) - len(found)
         with self._lock:
-            wait_seconds = self._wait_seconds(whose) if missing and postponable else 0.0
+            wait_seconds = self._wait_seconds(tenant) if missing and postponable else 0.0
             self._metrics.found_code(len(found), missing if wait_seconds else 0)
         return Found(found, wait_seconds)
 
-    def keep(self, whose: str, objects: Mapping[bytes, bytes], seconds: float) -> None:
+    def put(self, tenant: str, objects: Mapping[bytes, bytes], seconds: float) -> None:
         """Keep what took so long to compile; nothing where compiling failed."""
         with self._lock:
-            self._left[whose] = self._seconds_left(whose) - seconds, self._clock()
+            self._left[tenant] = self._seconds_left(tenant) - seconds, self._clock()
             self._metrics.compiled_code(len(objects), seconds)
         for key, code in objects.items():
-            self._put(whose, key, code)
+            self._remember(tenant, key, code)
             if self._files is not None:
-                self._files.put(whose, key, code)
+                self._files.put(tenant, key, code)
 
-    def _put(self, whose: str, key: bytes, code: bytes) -> None:
-        self._kept.put(("code", whose, key), code, len(code) + _ENTRY_BYTES)
+    def _remember(self, tenant: str, key: bytes, code: bytes) -> None:
+        self._kept.put(("code", tenant, key), code, len(code) + _ENTRY_BYTES)
 
-    def _seconds_left(self, whose: str) -> float:
-        left, since = self._left.get(whose, (self._most_seconds, 0.0))
+    def _seconds_left(self, tenant: str) -> float:
+        left, since = self._left.get(tenant, (self._most_seconds, 0.0))
         return min(left + (self._clock() - since) * self._most_seconds / 60, self._most_seconds)
 
-    def _wait_seconds(self, whose: str) -> float:
-        if not self._most_seconds or (left := self._seconds_left(whose)) > 0:
+    def _wait_seconds(self, tenant: str) -> float:
+        if not self._most_seconds or (left := self._seconds_left(tenant)) > 0:
             return 0.0
         return 60 * (_LEAST_PART - left / self._most_seconds)
 

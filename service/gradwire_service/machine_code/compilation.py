@@ -62,11 +62,11 @@ class Compiled(NamedTuple):
 class Codes(Protocol):
     """The machine code of each tenant, which all workers share."""
 
-    def find(self, whose: str, keys: Sequence[bytes], *, postponable: bool = True) -> Found:
+    def get(self, tenant: str, keys: Sequence[bytes], *, postponable: bool = True) -> Found:
         """The code of a tenant, and if compiling is postponable, for how long it must wait."""
         ...
 
-    def keep(self, whose: str, objects: Mapping[bytes, bytes], seconds: float) -> None:
+    def put(self, tenant: str, objects: Mapping[bytes, bytes], seconds: float) -> None:
         """Keep what took so long to compile; nothing where compiling failed."""
         ...
 
@@ -82,14 +82,14 @@ class Compiler:
         self._codes = codes
         self._compiled = compile_apart if compile is None else compile
 
-    def __call__(self, sources: Sequence[Any], whose: str) -> Sequence[bytes]:
+    def __call__(self, sources: Sequence[Any], tenant: str) -> Sequence[bytes]:
         """An object file for each source of a tenant.
 
         Raises: ``CompilationFailed``; what engines take as postponed, if the tenant has compiled
         as much as it may for now.
         """
         keys = [self._key_of(source) + __version__.encode() for source in sources]
-        found, wait_seconds = self._codes.find(whose, keys, postponable=self._postponable)
+        found, wait_seconds = self._codes.get(tenant, keys, postponable=self._postponable)
         missing = {
             key: source for key, source in zip(keys, sources, strict=True) if key not in found
         }
@@ -105,7 +105,7 @@ class Compiler:
                 seconds = error.seconds
                 raise
             finally:
-                self._codes.keep(whose, made, seconds)
+                self._codes.put(tenant, made, seconds)
         return [made[key] if key in made else found[key] for key in keys]
 
     def _key_of(self, source: Any) -> bytes:

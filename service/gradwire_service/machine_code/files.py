@@ -61,11 +61,11 @@ class CodeFiles:
         except OSError as error:
             self._failed(error)
 
-    def find(self, whose: str, key: bytes) -> bytes | None:
+    def get(self, tenant: str, key: bytes) -> bytes | None:
         """The code of a tenant under a key."""
         if not self._key:
             return None
-        path = self._path(whose, key)
+        path = self._path(tenant, key)
         try:
             with path.open("rb") as file:
                 whole = file.read(_MOST_BYTES + 1)
@@ -82,11 +82,11 @@ class CodeFiles:
             os.utime(path)
         return code
 
-    def put(self, whose: str, key: bytes, code: bytes) -> None:
+    def put(self, tenant: str, key: bytes, code: bytes) -> None:
         """Write the code of a tenant."""
         if not self._key:
             return
-        path = self._path(whose, key)
+        path = self._path(tenant, key)
         whole = self._digest(path, code) + code
         if len(whole) > min(self._most_bytes, _MOST_BYTES):
             return
@@ -126,9 +126,9 @@ class CodeFiles:
                 error.strerror,
             )
 
-    def _path(self, whose: str, key: bytes) -> Path:
-        tenant = _digest(whose.encode(), self._key, size=16).hex()
-        return self._folder / tenant / _digest(key, self._key, size=20).hex()
+    def _path(self, tenant: str, key: bytes) -> Path:
+        folder = _digest(tenant.encode(), self._key, size=16).hex()
+        return self._folder / folder / _digest(key, self._key, size=20).hex()
 
     def _digest(self, path: Path, code: bytes) -> bytes:
         return _digest(f"{path.parent.name}/{path.name}\n".encode() + code, self._key)

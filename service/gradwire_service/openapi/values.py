@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypeAliasType
 
 from gradwire_service.openapi.json_schema import any_of
+from gradwire_service.wire.arrays_in import MAX_DEPTH
 from gradwire_service.wire.leaves import COMPLEX, MARKS
-from gradwire_service.wire.numbers import MAX_DEPTH
 
 Dtype = TypeAliasType(
     "Dtype",

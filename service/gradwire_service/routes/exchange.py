@@ -19,8 +19,8 @@ from gradwire_service.tasks.request import TASK_HEADERS, Outcome, Request
 from gradwire_service.telemetry import server_timing, stats_of
 from gradwire_service.wire.body import Disconnected, read_body
 from gradwire_service.wire.headers import headers_of
-from gradwire_service.wire.shared import LARGE_BYTES, Packed, Pieces, SharedMemory
-from gradwire_service.wire.single_fields import MAX_SCANNED_BYTES, program_of, timeout_of
+from gradwire_service.wire.peek import MAX_SCANNED_BYTES, program_of, timeout_of
+from gradwire_service.wire.shared import MAX_INLINE_BYTES, Chunks, SharedBody, SharedMemory
 
 #: The owner of everything without a key.
 _ANONYMOUS_OWNER = sha256(b"").hexdigest()
@@ -77,7 +77,7 @@ class Exchange:
         self.stats.body_bytes = len(body)
         if not isinstance(body, SharedMemory):
             self.request.body = body
-        is_long = LARGE_BYTES < len(body) <= MAX_SCANNED_BYTES
+        is_long = MAX_INLINE_BYTES < len(body) <= MAX_SCANNED_BYTES
         if is_long and self.request.format.coding is None:  # others are parsed soon
             self.request.allow(timeout_of(body, self.request.format.reader))
 
@@ -91,19 +91,19 @@ class Exchange:
         if self._task.startswith("tapes.") and self._arguments:
             return self._arguments[0].encode()
         if len(body) > MAX_SCANNED_BYTES:
-            return sha256(self.beginning(LARGE_BYTES)).digest()
+            return sha256(self.beginning(MAX_INLINE_BYTES)).digest()
         if request.format.coding is None:
             program = program_of(body, request.format.reader)
             if program is not None:
                 return sha256(program).digest()
-        return sha256(body.whole() if isinstance(body, SharedMemory) else body).digest()
+        return sha256(body.to_bytes() if isinstance(body, SharedMemory) else body).digest()
 
     def beginning(self, nbytes: int) -> bytes | bytearray:
         """The first bytes of the body."""
         body = self.body
         return body.read(0, nbytes) if isinstance(body, SharedMemory) else body[:nbytes]
 
-    def ask_instead(self, task: str, *arguments: str) -> None:
+    def reassign(self, task: str, *arguments: str) -> None:
         """Ask for another task, which needs no body."""
         self._task, self._arguments, self.body = task, arguments, b""
 
@@ -117,7 +117,7 @@ class Exchange:
             tenant=self.tenant,
         )
 
-    def take_over(self, outcome: Outcome) -> None:
+    def apply(self, outcome: Outcome) -> None:
         """Take over an executor's outcome, and add the durations measured here."""
         self.stats.add_phases(outcome.phases)
         outcome.phases = self.stats.phases
@@ -135,7 +135,7 @@ class Exchange:
             pass
         raise Disconnected
 
-    async def respond(self, send: Send, body: Packed) -> None:
+    async def respond(self, send: Send, body: SharedBody) -> None:
         """Send the response."""
         outcome = self.request.outcome
         timing = server_timing(self.stats, hosted=outcome.hosted)
@@ -146,8 +146,8 @@ class Exchange:
                 (b"content-length", b"%d" % len(body)),
             )
         await send({"type": "http.response.start", "status": outcome.status, "headers": headers})
-        if isinstance(body, Pieces | SharedMemory):
-            for piece in body.pieces():
+        if isinstance(body, Chunks | SharedMemory):
+            for piece in body.chunks():
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
             body = b""
         await send({"type": "http.response.body", "body": body})
@@ -195,7 +195,7 @@ def _network(address: str) -> str:
 class Reply(Response):
     """The response of an exchange, for FastAPI routes to return."""
 
-    def __init__(self, exchange: Exchange, body: Packed) -> None:
+    def __init__(self, exchange: Exchange, body: SharedBody) -> None:
         self.background = None
         self.status_code = exchange.outcome.status
         self._exchange = exchange

@@ -16,7 +16,7 @@ from gradwire_service.settings import Settings
 from gradwire_service.tasks.messages import TaskDone, TaskFailed
 from gradwire_service.tasks.request import Outcome
 from gradwire_service.telemetry import Metrics
-from gradwire_service.wire.shared import Packed
+from gradwire_service.wire.shared import SharedBody
 
 #: Time after which what gave way twice is worth another try.
 _LATER_SECONDS = 10
@@ -47,7 +47,7 @@ class Offloader:
             await exchange.receive(request.receive)
             of_tape = task.startswith("tapes.")
             home = arguments[0] if of_tape and arguments else None
-            on_gpu = of_tape and self._placement.takes_all
+            on_gpu = of_tape and self._placement.always_gpu
             body = await self.offload(exchange, home=home, on_gpu=on_gpu)
         finally:
             self._capacity.leave(exchange.tenant)
@@ -62,7 +62,7 @@ class Offloader:
         home: str | None = None,
         on_gpu: bool = False,
         turns: int | None = None,
-    ) -> Packed:
+    ) -> SharedBody:
         """Have an executor answer, as long as the client is connected; returns the body.
 
         What waits for a GPU whose process ends meanwhile runs on the CPU. What gives way to others
@@ -102,7 +102,7 @@ class Offloader:
             return await self.offload(exchange, home=home)
         exchange.stats.add_wait(since, waited_seconds)
         assert isinstance(answer, TaskDone | TaskFailed)
-        exchange.take_over(answer.outcome)
+        exchange.apply(answer.outcome)
         if isinstance(answer, TaskFailed):
             raise RemoteError(answer.problem, answer.trace)
         if answer.outcome.home is not None:

@@ -153,7 +153,7 @@ class Placement:
         self._of_others = OrderedDict[Hashable, Known]()
 
     @property
-    def takes_all(self) -> bool:
+    def always_gpu(self) -> bool:
         """True if everything is computed on the GPU."""
         return self._always and self.device is not None
 

@@ -48,7 +48,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Part:
+class MemoryShare:
     """The default of a size: a part of the memory, and no more than ``most``."""
 
     def __init__(self, part: int, most: int) -> None:
@@ -73,14 +73,14 @@ class Same:
 
 
 CACHE, LOCAL_CACHE, BUFFER, TAPE_VALUES = (
-    Part(24, 256 * MEBIBYTE),
-    Part(48, 512 * MEBIBYTE),
-    Part(48, 128 * MEBIBYTE),
-    Part(24, 256 * MEBIBYTE),
+    MemoryShare(24, 256 * MEBIBYTE),
+    MemoryShare(48, 512 * MEBIBYTE),
+    MemoryShare(48, 128 * MEBIBYTE),
+    MemoryShare(24, 256 * MEBIBYTE),
 )
 #: Bytes of the longest JSON number, with its comma, for each byte of a float64.
 TEXT_PER_BYTE = 25 / 8
-_QUEUE, _LEAVING = Part(24, 512 * MEBIBYTE), Part(12, 25 * GIBIBYTE // 8)
+_QUEUE, _LEAVING = MemoryShare(24, 512 * MEBIBYTE), MemoryShare(12, 25 * GIBIBYTE // 8)
 
 
 def default_processes(data: Mapping[str, Any]) -> int:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from gradwire_service.problems import RequestError
 from gradwire_service.settings.errors import StartupError
-from gradwire_service.wire.shared import Body, SharedMemory, unpacked
+from gradwire_service.wire.shared import Body, SharedMemory, to_bytes
 
 #: A tape's recipe, a program's source, an owner's name for a program, an array, an array of an
 #: answer, a job, what belongs to one, its lease, and a record that was consumed, which the request
@@ -159,7 +159,7 @@ class StoredRecord(NamedTuple):
     def content(self) -> bytes | bytearray:
         """The body, which was asked for, in this process's own memory."""
         assert self.body is not None
-        return unpacked(self.body)
+        return to_bytes(self.body)
 
     @classmethod
     def consumed(cls, head: str, body: Content | None, expires_at: float) -> StoredRecord:
@@ -305,7 +305,7 @@ class Store(ABC):
 
     def _content(self, body: Body | SharedMemory) -> Content:
         """The form in which this store keeps a body."""
-        return bytes(unpacked(body))
+        return bytes(to_bytes(body))
 
     @abstractmethod
     def usage(self, kind: Kind, owner: str | None = None) -> Amount:

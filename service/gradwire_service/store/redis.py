@@ -34,7 +34,7 @@ from gradwire_service.store.records import (
     Unavailable,
     Usage,
 )
-from gradwire_service.wire.shared import SharedMemory, unpacked
+from gradwire_service.wire.shared import SharedMemory, to_bytes
 
 #: Time that an uploaded body waits for the call that moves it to its place.
 _UPLOAD_SECONDS = 60
@@ -163,7 +163,7 @@ class RedisStore(SharedStore):
     def _upload(self, body: Any) -> tuple[str, tuple[Any, ...]]:
         """A new key for a body, and the command that sends it there."""
         upload = f"{self._prefix}::{secrets.token_hex(12)}"
-        return upload, ("SET", upload, bytes(unpacked(body)), "EX", _UPLOAD_SECONDS)
+        return upload, ("SET", upload, bytes(to_bytes(body)), "EX", _UPLOAD_SECONDS)
 
     def peek(self, keys: Sequence[Key], start: int | None = None) -> list[Peeked | None]:
         asked = [text for key in keys for text in key]

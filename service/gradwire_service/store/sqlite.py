@@ -31,7 +31,7 @@ from gradwire_service.store.sqlite_file import (
     SqliteFile,
 )
 from gradwire_service.store.transactional import TransactionalStore
-from gradwire_service.wire.shared import unpacked
+from gradwire_service.wire.shared import to_bytes
 
 #: The version of the schema.
 _VERSION = 5
@@ -193,7 +193,7 @@ class SqliteStore(TransactionalStore):
         return None if row is None else row[1]
 
     def _insert(self, key: Key, record: Record, expires_at: float) -> None:
-        head, body = record.head, unpacked(record.body)
+        head, body = record.head, to_bytes(record.body)
         row = (*key, head, record.nbytes, expires_at, _checksum(key, head))
         insert = "INSERT INTO records VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
         number = self._execute(insert, row).lastrowid

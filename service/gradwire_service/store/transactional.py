@@ -23,7 +23,7 @@ from gradwire_service.store.records import (
     Subscription,
     Usage,
 )
-from gradwire_service.wire.shared import unpacked
+from gradwire_service.wire.shared import to_bytes
 
 
 class TransactionalStore(SharedStore):
@@ -71,7 +71,7 @@ class TransactionalStore(SharedStore):
         if self.policies[key.kind].moves_on(expires_at, now):
             expires_at = self._expiry(key.kind, now)
         if held is not None and (body is None or appends):
-            body = unpacked(held[0].body) + (b"" if body is None else unpacked(body))
+            body = to_bytes(held[0].body) + (b"" if body is None else to_bytes(body))
         return Record(head, b"" if body is None else body), expires_at
 
     def tell(self, notice: Notice) -> int:
@@ -87,7 +87,7 @@ class TransactionalStore(SharedStore):
         if held is None or held[1] <= now:
             return None
         (head, body), expires_at = held
-        tail = b"" if start is None else bytes(unpacked(body)[start:])
+        tail = b"" if start is None else bytes(to_bytes(body)[start:])
         return Peeked(head, expires_at, tail)
 
     def subscribe(self, heard: Callable[[Notice | None], None]) -> Subscription:

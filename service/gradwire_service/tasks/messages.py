@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gradwire_service.problems import Problem
+from gradwire_service.problems import ProblemDetails
 from gradwire_service.scheduling import Deadline
 from gradwire_service.scheduling.placement import Device
 from gradwire_service.tasks.request import Outcome
-from gradwire_service.wire.shared import Packed
+from gradwire_service.wire.shared import SharedBody
 
 
 class Task(NamedTuple):
@@ -20,7 +20,7 @@ class Task(NamedTuple):
     headers: Mapping[bytes, bytes]
     owner: str
     deadline: Deadline
-    body: Packed
+    body: SharedBody
     #: Where an optimisation goes on; empty to begin at its start.
     checkpoint: bytes = b""
     #: The GPU where an optimisation may go on, if it pays.
@@ -32,13 +32,13 @@ class Task(NamedTuple):
 class TaskDone(NamedTuple):
     """The body of the answer, and its outcome."""
 
-    body: Packed
+    body: SharedBody
     outcome: Outcome
 
 
 class TaskFailed(NamedTuple):
     """The problem with a task; for unexpected errors, ``trace`` goes to the log."""
 
-    problem: Problem
+    problem: ProblemDetails
     trace: str | None
     outcome: Outcome

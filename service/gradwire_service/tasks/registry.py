@@ -33,7 +33,7 @@ from gradwire_service.telemetry import stack_of
 from gradwire_service.tensors.handlers import TensorHandlers
 from gradwire_service.wire.codec import DOCUMENTS, DOWNLOADS, UPLOADS, Offer
 from gradwire_service.wire.envelope import FIELDS
-from gradwire_service.wire.shared import Body, packed, unpacked
+from gradwire_service.wire.shared import Body, to_bytes, to_shared
 
 #: Answers a request with the parameters of its path; returns the pieces of the body.
 Handler: TypeAlias = Callable[..., list[Body]]
@@ -126,8 +126,8 @@ def execute(
         request.deadline = task.deadline
         request.on_timeout, request.on_progress = on_timeout, on_progress
         request.checkpoint, request.device = task.checkpoint, task.device
-        request.body = unpacked(task.body)
-        return TaskDone(packed(tasks.run(task.name, request, task.arguments)), outcome)
+        request.body = to_bytes(task.body)
+        return TaskDone(to_shared(tasks.run(task.name, request, task.arguments)), outcome)
     except GpuLost:
         raise
     except Exception as error:  # noqa: BLE001 - every error is reported

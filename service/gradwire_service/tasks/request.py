@@ -17,8 +17,8 @@ from gradwire_service.scheduling.placement import Cost, Device
 from gradwire_service.settings import Settings
 from gradwire_service.wire.codec import DOCUMENTS, MOST_PARTS, Encoding, Offer, negotiate
 from gradwire_service.wire.envelope import read_timeout, timeout_of_header
-from gradwire_service.wire.shared import LARGE_BYTES, Body
-from gradwire_service.wire.single_fields import MAX_SCANNED_BYTES, timeout_of
+from gradwire_service.wire.peek import MAX_SCANNED_BYTES, timeout_of
+from gradwire_service.wire.shared import MAX_INLINE_BYTES, Body
 
 #: The phases whose durations are measured.
 PARSE, COMPILE, REPLAY, ENCODE = range(4)
@@ -152,7 +152,7 @@ class Request:
             body = self.plain_body if self._compressed else self.body
             start = perf_counter()
             # The event loop has looked for the timeout, but not in the longest and compressed ones.
-            if len(body) > (LARGE_BYTES if self.format.coding else MAX_SCANNED_BYTES):
+            if len(body) > (MAX_INLINE_BYTES if self.format.coding else MAX_SCANNED_BYTES):
                 self.allow(timeout_of(body, self.format.reader))
             self._document = self.format.reader.read(body, most_parts)
             self.outcome.phases[PARSE] += perf_counter() - start

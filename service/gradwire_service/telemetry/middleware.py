@@ -11,7 +11,7 @@ from time import perf_counter, time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gradwire_service.problems import MEDIA_TYPE, Problem, problem_of
+from gradwire_service.problems import MEDIA_TYPE, ProblemDetails, problem_of
 from gradwire_service.telemetry.metrics import METHODS, Metrics
 from gradwire_service.telemetry.request_log import Observer
 from gradwire_service.telemetry.request_stats import CLIENT_GONE, RequestStats, stats_of
@@ -118,7 +118,7 @@ class ProblemMiddleware:
             self._metrics.refused(problem.code)
 
 
-async def send_problem(problem: Problem, request_id: str, send: Send) -> None:
+async def send_problem(problem: ProblemDetails, request_id: str, send: Send) -> None:
     """Send a problem as the response."""
     body = problem.body(request_id)
     headers = [

@@ -15,7 +15,7 @@ from gradwire_service.local_cache import CachedRepository
 from gradwire_service.problems import RequestError
 from gradwire_service.store import Key, Kind, Record, StoredRecord, Unavailable
 from gradwire_service.store.records import Upload
-from gradwire_service.wire.numbers import DTYPES, Array, Dtype, little_endian
+from gradwire_service.wire.arrays_in import DTYPES, Array, Dtype, little_endian
 from gradwire_service.wire.references import unknown_refs
 
 #: Bytes of the random part of a result's id, and its length as text: four characters for three.

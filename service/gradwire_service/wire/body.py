@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.types import Receive
 
 from gradwire_service.problems import RequestError
-from gradwire_service.wire.shared import WHOLE_BYTES, SharedMemory
+from gradwire_service.wire.shared import MAX_COPIED_BYTES, SharedMemory
 
 
 class Disconnected(Exception):
@@ -34,7 +34,7 @@ async def read_body(
         length += len(pieces[-1])
         if length > max_bytes:
             raise too_large(max_bytes)
-        if length > WHOLE_BYTES:
+        if length > MAX_COPIED_BYTES:
             shared = shared or SharedMemory()
             for piece in pieces:
                 shared.append(piece)

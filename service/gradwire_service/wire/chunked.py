@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from gradwire_service.wire.numbers import Malformed, dtype_named
+from gradwire_service.wire.arrays_in import Malformed, dtype_named
 
 #: Where the rows are: a dataset that was published on a Dask scheduler, or files.
 ChunkedKind: TypeAlias = Literal["dask", "zarr", "parquet"]

@@ -11,12 +11,12 @@ import orjson
 
 from gradwire_service.allocation import check_memory
 from gradwire_service.problems import RequestError
-from gradwire_service.wire.arrays import write_json
+from gradwire_service.wire.arrays_in import Malformed
+from gradwire_service.wire.arrays_out import write_json
 from gradwire_service.wire.bfloat16 import BFLOAT16
 from gradwire_service.wire.compression import Coding, coding_named
 from gradwire_service.wire.headers import MOST_BYTES
 from gradwire_service.wire.npy import MEDIA_TYPE, read_npy, write_npy
-from gradwire_service.wire.numbers import Malformed
 from gradwire_service.wire.packing import pack
 from gradwire_service.wire.preferences import qualities, quality
 from gradwire_service.wire.scanning import count

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from gradwire_engine import Leaf, Ragged, Sparse
 
-from gradwire_service.wire.numbers import (
+from gradwire_service.wire.arrays_in import (
     DTYPES,
     Array,
     Dtype,

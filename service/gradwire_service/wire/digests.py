@@ -8,10 +8,10 @@ from hashlib import sha256
 from typing import Any
 
 from gradwire_service.problems import RequestError
+from gradwire_service.wire.arrays_in import WORDS
 from gradwire_service.wire.chunked import KINDS
 from gradwire_service.wire.codec import Codec
 from gradwire_service.wire.leaves import COMPLEX, MARKS
-from gradwire_service.wire.numbers import WORDS
 
 #: Longer bodies are read elsewhere: an event loop would wait for them for a millisecond or more.
 SMALL_BYTES = 1 << 12

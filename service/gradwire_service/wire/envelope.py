@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from gradwire_engine.answer import Kind, Query, Repeats
 
 from gradwire_service.problems import RequestError
+from gradwire_service.wire.arrays_in import describe
 from gradwire_service.wire.codec import Encoding
 from gradwire_service.wire.fields import (
     Reader,
@@ -23,7 +24,6 @@ from gradwire_service.wire.fields import (
     strings,
 )
 from gradwire_service.wire.leaves import read_variables
-from gradwire_service.wire.numbers import describe
 from gradwire_service.wire.references import References
 from gradwire_service.wire.seeds import read_seeds, read_tangents
 from gradwire_service.wire.sources import Source, read_program

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from gradwire_engine import hints
 
 from gradwire_service.problems import RequestError
-from gradwire_service.wire.numbers import MAX_DEPTH, describe
+from gradwire_service.wire.arrays_in import MAX_DEPTH, describe
 from gradwire_service.wire.references import is_result
 
 #: Maximum names in one field.

@@ -9,9 +9,7 @@ import numpy as np
 from gradwire_engine import Leaf, Ragged, Sparse
 
 from gradwire_service.problems import RequestError
-from gradwire_service.wire.chunked import read_chunked
-from gradwire_service.wire.composites import read_ragged, read_sparse
-from gradwire_service.wire.numbers import (
+from gradwire_service.wire.arrays_in import (
     FLOAT64,
     MAX_DEPTH,
     WORDS,
@@ -25,6 +23,8 @@ from gradwire_service.wire.numbers import (
     raw_array,
     scalar_array,
 )
+from gradwire_service.wire.chunked import read_chunked
+from gradwire_service.wire.composites import read_ragged, read_sparse
 from gradwire_service.wire.references import FORMS, References
 
 #: An object with one of the first members, or with both of the second, is a leaf.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_service.wire.numbers import DTYPES, Array, Malformed, raw_array
+from gradwire_service.wire.arrays_in import DTYPES, Array, Malformed, raw_array
 from gradwire_service.wire.shared import Body
 
 MEDIA_TYPE = "application/x-npy"

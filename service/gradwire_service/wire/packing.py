@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire_service.wire.arrays import finite
+from gradwire_service.wire.arrays_out import finite
 from gradwire_service.wire.shared import Body
 
 #: Arrays of at least this size are pieces of their own, not copied.

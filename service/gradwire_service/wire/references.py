@@ -54,11 +54,11 @@ class References:
     Missing references are collected until ``check`` reports them.
     """
 
-    __slots__ = ("_find", "_found", "_missing", "_values", "_whose", "takes_chunked")
+    __slots__ = ("_find", "_found", "_missing", "_request", "_values", "takes_chunked")
 
-    def __init__(self, find: Find = _nothing, whose: HasOwner | None = None) -> None:
+    def __init__(self, find: Find = _nothing, request: HasOwner | None = None) -> None:
         self._find = find
-        self._whose = whose
+        self._request = request
         #: The references that were asked for, in order.
         self._missing: dict[tuple[ReferenceKind, str], None] = {}
         self._found: dict[tuple[ReferenceKind, str], None] = {}
@@ -98,7 +98,7 @@ class References:
         """
         if is_result(ref):
             return None
-        return ref if self._whose is None else f"{ref} of {self._whose.owner}"
+        return ref if self._request is None else f"{ref} of {self._request.owner}"
 
     def use_again(self) -> None:
         """Move on the expiry of all that was found.

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from gradwire_service.wire.arrays_in import Array
 from gradwire_service.wire.fields import invalid
-from gradwire_service.wire.numbers import Array
 
 #: Smaller arrays take hardly more bytes than references to them.
 LEAST_BYTES = 1 << 12

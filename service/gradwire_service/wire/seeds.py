@@ -7,8 +7,8 @@ from typing import Any
 
 from gradwire_engine import Leaf, Ragged, Sparse
 
+from gradwire_service.wire.arrays_in import ArrayMismatch, Malformed
 from gradwire_service.wire.leaves import read_value, refuse
-from gradwire_service.wire.numbers import ArrayMismatch, Malformed
 from gradwire_service.wire.references import References
 
 

@@ -11,11 +11,11 @@ from typing import TypeAlias
 #: The bytes of a body, or a piece of it.
 Body: TypeAlias = bytes | bytearray | memoryview
 #: Longer bodies are not part of messages between processes, which have a few hundred bytes.
-LARGE_BYTES = 1 << 16
+MAX_INLINE_BYTES = 1 << 16
 #: Longer bodies get shared memory of their own; creating it takes longer than a short copy.
-WHOLE_BYTES = 1 << 22
-#: Size of the pieces in which shared memory is sent.
-PIECE_BYTES = 1 << 18
+MAX_COPIED_BYTES = 1 << 22
+#: Size of the chunks in which shared memory is sent.
+CHUNK_BYTES = 1 << 18
 _COPIED_BYTES = 1 << 20
 
 
@@ -80,7 +80,7 @@ class SharedMemory:
         except OSError as error:
             raise MemoryError("shared memory is used up") from error
 
-    def whole(self) -> bytearray:
+    def to_bytes(self) -> bytearray:
         """A private copy of all of it."""
         whole = bytearray(self.length)
         at, view = 0, memoryview(whole)
@@ -88,54 +88,54 @@ class SharedMemory:
             at += os.preadv(self.descriptor, [view[at:]], at)
         return whole
 
-    def pieces(self) -> Iterator[bytes]:
-        """All of it, in pieces."""
-        for start in range(0, self.length, PIECE_BYTES):
-            yield self.read(start, min(PIECE_BYTES, self.length - start))
+    def chunks(self) -> Iterator[bytes]:
+        """All of it, in chunks."""
+        for start in range(0, self.length, CHUNK_BYTES):
+            yield self.read(start, min(CHUNK_BYTES, self.length - start))
 
 
-class Pieces:
-    """A body in pieces, which are sent without being joined."""
+class Chunks:
+    """A body in chunks, which are sent without being joined."""
 
     def __init__(self, pieces: list[Body], length: int) -> None:
-        self._pieces = pieces
+        self._chunks = pieces
         self._length = length
 
     def __len__(self) -> int:
         return self._length
 
-    def pieces(self) -> Iterable[Body]:
-        """The pieces, in order."""
-        return self._pieces
+    def chunks(self) -> Iterable[Body]:
+        """The chunks, in order."""
+        return self._chunks
 
-    def whole(self) -> bytes:
-        """The pieces, joined."""
-        return b"".join(self._pieces)
+    def to_bytes(self) -> bytes:
+        """The chunks, joined."""
+        return b"".join(self._chunks)
 
 
 #: A body in the form that is sent to another process.
-Packed: TypeAlias = bytes | bytearray | Pieces | SharedMemory
+SharedBody: TypeAlias = bytes | bytearray | Chunks | SharedMemory
 
 
-def packed(pieces: Iterable[Body]) -> bytes | Pieces | SharedMemory:
+def to_shared(pieces: Iterable[Body]) -> bytes | Chunks | SharedMemory:
     """Join pieces of a body in the form that is sent to another process."""
     pieces = list(pieces)
     length = sum(map(len, pieces))
-    if length <= LARGE_BYTES:
+    if length <= MAX_INLINE_BYTES:
         return b"".join(pieces)
-    if length <= WHOLE_BYTES:
-        return Pieces(pieces, length)
+    if length <= MAX_COPIED_BYTES:
+        return Chunks(pieces, length)
     shared = SharedMemory()
     for piece in pieces:
         shared.append(piece)
     return shared
 
 
-def unpacked(sent: Packed | memoryview) -> bytes | bytearray:
+def to_bytes(sent: SharedBody | memoryview) -> bytes | bytearray:
     """A body from another process, in this process's own memory."""
     if isinstance(sent, memoryview):
         return bytes(sent)
-    return sent.whole() if isinstance(sent, Pieces | SharedMemory) else sent
+    return sent.to_bytes() if isinstance(sent, Chunks | SharedMemory) else sent
 
 
 def _anonymous_file() -> int:

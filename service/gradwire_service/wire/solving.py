@@ -19,6 +19,7 @@ from gradwire_solvers import (
 )
 
 from gradwire_service.problems import RequestError
+from gradwire_service.wire.arrays_in import Malformed, describe
 from gradwire_service.wire.codec import Encoding
 from gradwire_service.wire.fields import (
     check_fields,
@@ -30,7 +31,6 @@ from gradwire_service.wire.fields import (
     strings,
 )
 from gradwire_service.wire.leaves import read_value, read_variables, refuse
-from gradwire_service.wire.numbers import Malformed, describe
 from gradwire_service.wire.references import References
 from gradwire_service.wire.replies import unconnected, warned
 from gradwire_service.wire.sources import Source, read_program

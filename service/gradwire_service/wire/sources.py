@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 from gradwire_engine import Program
 
 from gradwire_service.problems import RequestError
+from gradwire_service.wire.arrays_in import describe
 from gradwire_service.wire.fields import check_fields, invalid
-from gradwire_service.wire.numbers import describe
 from gradwire_service.wire.references import FORMS, ReferenceKind, References
 
 #: Input of ``Engine.parse``: source text, a graph, or a stored program.

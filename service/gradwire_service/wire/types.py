@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from gradwire_engine.tape import ArrayType
 
 from gradwire_service.problems import RequestError
-from gradwire_service.wire.numbers import FLOAT64, MAX_DEPTH, Malformed, dtype_named
+from gradwire_service.wire.arrays_in import FLOAT64, MAX_DEPTH, Malformed, dtype_named
 
 _TYPE = re.compile(r"(?P<name>.+?):(?P<dtype>\w*)(?:\[(?P<lengths>[\d, ]*)\])?", re.ASCII)
 _LENGTH = re.compile(r" *\d{1,18} *", re.ASCII)

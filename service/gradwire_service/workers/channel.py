@@ -21,16 +21,22 @@ from io import BytesIO
 from mmap import mmap
 from typing import Any
 
-from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, Body, Pieces, SharedMemory
+from gradwire_service.wire.shared import (
+    MAX_COPIED_BYTES,
+    MAX_INLINE_BYTES,
+    Body,
+    Chunks,
+    SharedMemory,
+)
 
-#: Length of the pickled payload, number of descriptors, and whether the first one is a box.
+#: Length of the pickled payload, number of descriptors, and whether the first one is an arena.
 _HEAD = struct.Struct("<IB?")
-#: Most shared memory in one message: a body, a box, and the records of a store's exchange.
+#: Most shared memory in one message: a body, an arena, and the records of a store's exchange.
 _MOST_SHARED = 128
 _SHARED_BYTES = socket.CMSG_LEN(_MOST_SHARED * array.array("i").itemsize)
 _READ_BYTES = 1 << 17
 #: The types of what may be left out of a message.
-_APART = frozenset({bytes, bytearray, Pieces, SharedMemory})
+_APART = frozenset({bytes, bytearray, Chunks, SharedMemory})
 #: Releases pages of shared memory, if the system supports it.
 _REMOVE: int | None = getattr(mmap_module, "MADV_REMOVE", None)
 
@@ -42,7 +48,7 @@ class ChannelClosed(Exception):
 class Channel:
     """One end of a bidirectional connection for messages.
 
-    Each end writes long bytes into a *box*, which the other end maps too: it is created once, so
+    Each end writes long bytes into an *arena*, which the other end maps too: it is created once, so
     the system need not allocate and clear memory for each message. Its contents have been read once
     the other end sends a message; until then, long bytes get separate memory.
     """
@@ -51,10 +57,10 @@ class Channel:
         self._connection = connection
         self._received = bytearray()
         self._descriptors = deque[int]()
-        #: The box that this end writes into, and the other one.
-        self._outbox: mmap | None = None
-        self._inbox: mmap | None = None
-        #: Whether the other end may not have read the outbox yet.
+        #: The arena that this end writes into, and the other one.
+        self._out_arena: mmap | None = None
+        self._in_arena: mmap | None = None
+        #: Whether the other end may not have read it yet.
         self._unread = False
 
     def fileno(self) -> int:
@@ -64,18 +70,20 @@ class Channel:
     def send(self, message: Any) -> None:
         """Raises: ``ChannelClosed``."""
         written = BytesIO()
-        pickler = _Pickler(written, self._outbox, room=0 if self._unread else WHOLE_BYTES)
+        pickler = _Pickler(
+            written, self._out_arena, capacity=0 if self._unread else MAX_COPIED_BYTES
+        )
         pickler.dump(message)
         payload, shared = written.getbuffer(), pickler.shared
-        if len(payload) > LARGE_BYTES:
+        if len(payload) > MAX_INLINE_BYTES:
             rest = SharedMemory()
             rest.append(payload)
             payload, shared = memoryview(b""), [*shared, rest]
-        self._outbox = pickler.outbox
-        self._unread |= pickler.boxed > 0
-        if pickler.box is not None:
-            shared = [pickler.box, *shared]
-        head = _HEAD.pack(len(payload), len(shared), pickler.box is not None)
+        self._out_arena = pickler.out_arena
+        self._unread |= pickler.used > 0
+        if pickler.arena is not None:
+            shared = [pickler.arena, *shared]
+        head = _HEAD.pack(len(payload), len(shared), pickler.arena is not None)
         descriptors = [one.descriptor for one in shared]
         lengths = b"".join(len(one).to_bytes(8, "little") for one in shared)
         whole = b"".join((head, lengths, payload))
@@ -122,16 +130,16 @@ class Channel:
 
     def release(self) -> None:
         """Release the memory of messages that have been read, if possible."""
-        if self._inbox is not None and _REMOVE is not None:
+        if self._in_arena is not None and _REMOVE is not None:
             with suppress(OSError):  # a file system without holes
-                self._inbox.madvise(_REMOVE)
+                self._in_arena.madvise(_REMOVE)
 
     def close(self) -> None:
         """Close this end."""
         self._connection.close()
-        for box in (self._outbox, self._inbox):
-            if box is not None:
-                box.close()
+        for arena in (self._out_arena, self._in_arena):
+            if arena is not None:
+                arena.close()
         while self._descriptors:
             os.close(self._descriptors.popleft())
 
@@ -159,7 +167,7 @@ class Channel:
         """The messages that are complete."""
         received = self._received
         while len(received) >= _HEAD.size:
-            length, count, is_boxed = _HEAD.unpack_from(received)
+            length, count, has_arena = _HEAD.unpack_from(received)
             start = _HEAD.size + 8 * count
             if len(received) < start + length:
                 return
@@ -167,27 +175,27 @@ class Channel:
             if sys.byteorder == "big":
                 lengths.byteswap()
             shared = [SharedMemory(self._descriptors.popleft(), size) for size in lengths]
-            if is_boxed:
-                self._inbox = shared.pop(0).mapped()
+            if has_arena:
+                self._in_arena = shared.pop(0).mapped()
             payload: Any = (
-                bytes(received[start : start + length]) if length else shared.pop().whole()
+                bytes(received[start : start + length]) if length else shared.pop().to_bytes()
             )
             del received[: start + length]
             self._unread = False
-            yield _Unpickler(BytesIO(payload), shared, self._inbox).load()
+            yield _Unpickler(BytesIO(payload), shared, self._in_arena).load()
 
 
 class _Pickler(pickle.Pickler):
     """Replaces shared memory by its index, and moves long bytes to shared memory."""
 
-    def __init__(self, file: BytesIO, outbox: mmap | None, *, room: int) -> None:
+    def __init__(self, file: BytesIO, out_arena: mmap | None, *, capacity: int) -> None:
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
         self.shared: list[SharedMemory] = []
-        self.outbox = outbox
-        #: The memory of a new box, and the used bytes of its ``room``.
-        self.box: SharedMemory | None = None
-        self.boxed = 0
-        self._room = room
+        self.out_arena = out_arena
+        #: The memory of a new arena, and the used bytes of its ``capacity``.
+        self.arena: SharedMemory | None = None
+        self.used = 0
+        self._capacity = capacity
 
     def persistent_id(self, value: Any) -> Any:
         kind = type(value)
@@ -196,37 +204,37 @@ class _Pickler(pickle.Pickler):
         if kind is SharedMemory:
             self.shared.append(value)
             return len(self.shared) - 1
-        if kind is not Pieces and len(value) <= LARGE_BYTES:
+        if kind is not Chunks and len(value) <= MAX_INLINE_BYTES:
             return None
-        pieces: Iterable[Body] = value.pieces() if kind is Pieces else (value,)
-        start = self.boxed
-        if start + len(value) > self._room:
+        pieces: Iterable[Body] = value.chunks() if kind is Chunks else (value,)
+        start = self.used
+        if start + len(value) > self._capacity:
             whole = SharedMemory()
             for piece in pieces:
                 whole.append(piece)
             return self.persistent_id(whole), None
-        if self.outbox is None:
-            self.box = SharedMemory.of_length(WHOLE_BYTES)
-            self.outbox = self.box.mapped()
+        if self.out_arena is None:
+            self.arena = SharedMemory.of_length(MAX_COPIED_BYTES)
+            self.out_arena = self.arena.mapped()
         for piece in pieces:
-            stop = self.boxed + len(piece)
-            self.outbox[self.boxed : stop] = piece
-            self.boxed = stop
-        return start, self.boxed
+            stop = self.used + len(piece)
+            self.out_arena[self.used : stop] = piece
+            self.used = stop
+        return start, self.used
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: BytesIO, shared: list[SharedMemory], inbox: mmap | None) -> None:
+    def __init__(self, file: BytesIO, shared: list[SharedMemory], in_arena: mmap | None) -> None:
         super().__init__(file)
         self._shared = shared
-        self._inbox = inbox
+        self._in_arena = in_arena
 
     def persistent_load(self, name: Any) -> Any:
         if isinstance(name, int):
             return self._shared[name]
         start, stop = name
         if stop is None:
-            return self._shared[start].whole()
-        assert self._inbox is not None
-        with memoryview(self._inbox) as view:
+            return self._shared[start].to_bytes()
+        assert self._in_arena is not None
+        with memoryview(self._in_arena) as view:
             return bytearray(view[start:stop])  # writable, so arrays in it can be aligned

@@ -43,7 +43,7 @@ def limit_memory(most_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
 
 
-def end_first() -> None:
+def set_oom_score() -> None:
     """Make the OOM killer choose this process, not the service.
 
     The result is one request's error. Source: proc_pid_oom_score_adj(5).

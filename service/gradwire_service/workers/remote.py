@@ -9,14 +9,14 @@ from gradwire_service.settings import Settings
 from gradwire_service.store import Exchanged, Key, Kind, Record, Store, StoredRecord, policies
 from gradwire_service.store.records import Amount, ListedRecord, Upload
 from gradwire_service.wire.shared import (
-    LARGE_BYTES,
-    WHOLE_BYTES,
+    MAX_COPIED_BYTES,
+    MAX_INLINE_BYTES,
     Body,
-    Packed,
-    Pieces,
+    Chunks,
+    SharedBody,
     SharedMemory,
-    packed,
-    unpacked,
+    to_bytes,
+    to_shared,
 )
 from gradwire_service.workers.channel import Channel
 from gradwire_service.workers.messages import Raised, Returned, StoreCall
@@ -36,8 +36,8 @@ class Bundle(NamedTuple):
     #: The ids of the records that are removed.
     removed: Sequence[str]
     #: The id and the head of each record, with its body, or the length of its part of ``body``.
-    heads: Sequence[tuple[str, str, Packed | int]]
-    body: Packed
+    heads: Sequence[tuple[str, str, SharedBody | int]]
+    body: SharedBody
 
     @classmethod
     def of(
@@ -49,20 +49,20 @@ class Bundle(NamedTuple):
         """
         unused = list(spare)
         kind, owner, _ = removed[0] if removed else added[0].key
-        heads, rest, apart = list[tuple[str, str, Packed | int]](), list[Body](), 0
-        room = WHOLE_BYTES
+        heads, rest, apart = list[tuple[str, str, SharedBody | int]](), list[Body](), 0
+        room = MAX_COPIED_BYTES
         for (_, _, id), head, body in added:
             assert not isinstance(body, SharedMemory)
             length = len(body)
-            is_whole = length > WHOLE_BYTES
-            if (is_whole or LARGE_BYTES < length <= room) and apart < _MOST_APART:
+            is_whole = length > MAX_COPIED_BYTES
+            if (is_whole or MAX_INLINE_BYTES < length <= room) and apart < _MOST_APART:
                 heads.append((id, head, _apart(body, unused)))
                 apart += 1
                 room -= 0 if is_whole else length
             else:
                 heads.append((id, head, length))
                 rest.append(body)
-        return cls(kind, owner, [id for _, _, id in removed], heads, packed(rest))
+        return cls(kind, owner, [id for _, _, id in removed], heads, to_shared(rest))
 
     def keys(self) -> list[Key]:
         """The keys of the records that are removed."""
@@ -71,15 +71,15 @@ class Bundle(NamedTuple):
     def uploads(self) -> list[Upload]:
         """The records that are added."""
         body = self.body
-        view = memoryview(body.mapped() if isinstance(body, SharedMemory) else unpacked(body))
+        view = memoryview(body.mapped() if isinstance(body, SharedMemory) else to_bytes(body))
         uploads, start = [], 0
         for id, head, body_or_length in self.heads:
             key = Key(self.kind, self.owner, id)
             if isinstance(body_or_length, int):
                 uploads.append(Upload(key, head, view[start : start + body_or_length]))
                 start += body_or_length
-            elif isinstance(body_or_length, Pieces):
-                uploads.append(Upload(key, head, body_or_length.whole()))
+            elif isinstance(body_or_length, Chunks):
+                uploads.append(Upload(key, head, body_or_length.to_bytes()))
             else:
                 uploads.append(Upload(key, head, body_or_length))
         return uploads
@@ -142,13 +142,13 @@ class RemoteStore(Store):
         return answer.value
 
 
-def _apart(body: Body, unused: list[SharedMemory]) -> Packed:
+def _apart(body: Body, unused: list[SharedMemory]) -> SharedBody:
     """A large body as it is sent, in memory of its length that is taken from ``unused``."""
     for position, memory in enumerate(unused):
         if len(memory) == len(body):
             memory.rewrite(body)
             return unused.pop(position)
-    return packed([body])
+    return to_shared([body])
 
 
 def dispatch(store: Store, call: StoreCall) -> Returned | Raised:
@@ -173,10 +173,10 @@ def _packed(record: Any) -> Any:
     body = record.body
     if body is None or isinstance(body, SharedMemory):
         return record
-    return record._replace(body=packed([body]))
+    return record._replace(body=to_shared([body]))
 
 
 def _unpacked(record: Any) -> Any:
     """A record from another process, with its body as bytes."""
     body = record.body
-    return record if body is None else record._replace(body=bytes(unpacked(body)))
+    return record if body is None else record._replace(body=bytes(to_bytes(body)))

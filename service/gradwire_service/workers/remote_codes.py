@@ -19,14 +19,14 @@ class RemoteCodes:
         self._channel = channel
         self._lock = threading.Lock()
 
-    def find(self, whose: str, keys: Sequence[bytes], *, postponable: bool = True) -> Found:
+    def get(self, tenant: str, keys: Sequence[bytes], *, postponable: bool = True) -> Found:
         """The code of a tenant, and if compiling is postponable, for how long it must wait."""
-        found: Found = self._call("find", whose, keys, postponable=postponable)
+        found: Found = self._call("get", tenant, keys, postponable=postponable)
         return found
 
-    def keep(self, whose: str, objects: Mapping[bytes, bytes], seconds: float) -> None:
+    def put(self, tenant: str, objects: Mapping[bytes, bytes], seconds: float) -> None:
         """Keep what took so long to compile."""
-        self._call("keep", whose, objects, seconds)
+        self._call("put", tenant, objects, seconds)
 
     def _call(self, *call: Any, **named: Any) -> Any:
         with self._lock:

@@ -25,14 +25,14 @@ from gradwire_service.settings import Settings
 from gradwire_service.tasks.messages import Task, TaskFailed
 from gradwire_service.tasks.registry import divide_caches, execute, max_cache_bytes, open_tasks
 from gradwire_service.watchdog import end_with_parent
-from gradwire_service.wire.shared import packed
+from gradwire_service.wire.shared import to_shared
 from gradwire_service.workers.channel import Channel, ChannelClosed
 from gradwire_service.workers.memory import (
     DRIVER_BYTES,
     MemoryTrimmer,
-    end_first,
     limit_memory,
     lower_priority,
+    set_oom_score,
 )
 from gradwire_service.workers.messages import (
     STOP,
@@ -119,7 +119,7 @@ class Worker:
         Raises: ``GpuLost``; ``RuntimeError`` if it fails.
         """
         for _ in range(_WARM_REPLAYS):
-            task = Task("gradient", (), {}, "", Deadline(_WARM_UP_MS), packed([_WARM_UP]))
+            task = Task("gradient", (), {}, "", Deadline(_WARM_UP_MS), to_shared([_WARM_UP]))
             ignored = lambda _: None, lambda _: None
             answer = execute(task, self._tasks, self._settings, *ignored)
             if isinstance(answer, TaskFailed):
@@ -176,7 +176,7 @@ def serve(
         gc.freeze()
         gc.enable()
         signal.signal(STOP, worker.stop)
-        end_first()
+        set_oom_score()
         lower_priority(for_jobs=for_jobs)
         limit_memory(settings.process_bytes)
         with suppress(ChannelClosed):

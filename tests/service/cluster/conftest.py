@@ -21,7 +21,7 @@ from gradwire_service.store.memory import MemoryStore
 from gradwire_service.tapes.stored import Tapes
 from gradwire_service.tasks.messages import Task, TaskFailed
 from gradwire_service.tasks.registry import Tasks, execute
-from gradwire_service.wire.shared import packed, unpacked
+from gradwire_service.wire.shared import to_bytes, to_shared
 
 #: Logistic regression, whose second term is of no rows.
 LOGISTIC = "z = X @ w\nreturn sum(log(1 + exp(z)) - y * z) + 0.5 * sum(w * w)"
@@ -142,12 +142,12 @@ def solve(dask, data):
     tasks = Tasks(engines, resolver, tapes, open_cluster(settings, engines), Redirects(settings))
 
     def run(kind, document):
-        body = packed([json.dumps(document).encode()])
+        body = to_shared([json.dumps(document).encode()])
         task = Task(kind, (), {}, "", Deadline(3_600_000), body, b"")
         done = execute(task, tasks, settings, lambda _: None, lambda _: None)
         if isinstance(done, TaskFailed):
             return done.problem
-        return json.loads(bytes(unpacked(done.body)))
+        return json.loads(bytes(to_bytes(done.body)))
 
     yield run
     tasks.close()

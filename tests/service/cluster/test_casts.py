@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from gradwire_service.cluster.casting import cast, target_dtype
 from gradwire_service.problems import RequestError
-from gradwire_service.wire.numbers import DTYPES
+from gradwire_service.wire.arrays_in import DTYPES
 
 REAL = [name for name in DTYPES if not name.startswith("complex")]
 #: Values at the edges of each kind of numbers, as far as a dtype has them.

@@ -1,7 +1,7 @@
 """Rows divided into shards."""
 
 import numpy as np
-from gradwire_service.cluster.division import MOST_BYTES, Capacity, capacity_of, divide
+from gradwire_service.cluster.division import MOST_BYTES, ClusterCapacity, capacity_of, divide
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +9,7 @@ MIB = 1 << 20
 
 
 def capacity(threads=2, thread_bytes=4 << 30):
-    return Capacity(threads, threads * thread_bytes, 0, thread_bytes)
+    return ClusterCapacity(threads, threads * thread_bytes, 0, thread_bytes)
 
 
 @given(
@@ -53,7 +53,7 @@ def test_the_capacity_is_that_of_the_smallest_thread():
         {"nthreads": 4, "memory_limit": 8 << 30, "metrics": {"memory": 1 << 30}},
         {"nthreads": 1, "memory_limit": 1 << 30, "metrics": {"memory": 1 << 29}},
     ]
-    assert capacity_of(workers) == Capacity(5, 9 << 30, 3 << 29, 1 << 30)
+    assert capacity_of(workers) == ClusterCapacity(5, 9 << 30, 3 << 29, 1 << 30)
 
 
 def test_data_is_kept_where_memory_is_free():

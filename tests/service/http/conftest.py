@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 import uvicorn
-from gradwire_service.http.connection import Connection
+from gradwire_service.http.connection import HttpConnection
 from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import (
@@ -65,7 +65,7 @@ class Served:
         config = uvicorn.Config(
             RequestMiddleware(ProblemMiddleware(app, self.metrics), recorder),
             port=0,
-            http=cast("type[Connection]", partial(Connection, limiter=self.limiter)),
+            http=cast("type[HttpConnection]", partial(HttpConnection, limiter=self.limiter)),
             log_config=None,
             loop=loop,
             ws="none",
@@ -91,7 +91,7 @@ class Served:
         return self._stack.enter_context(socket.create_connection(to, source_address=(source, 0)))
 
     @property
-    def connections(self) -> list[Connection]:
+    def connections(self) -> list[HttpConnection]:
         """Open connections."""
         return list(self.limiter._connections)
 

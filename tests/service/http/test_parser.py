@@ -5,7 +5,7 @@ import re
 import weakref
 
 import uvicorn
-from gradwire_service.http.connection import Connection
+from gradwire_service.http.connection import HttpConnection
 from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import (
@@ -81,7 +81,7 @@ async def answered(pieces):
     config = uvicorn.Config(app, log_config=None, access_log=False, ws="none")
     config.load()
     limiter, state = ConnectionLimiter(Settings(), recorder), ServerState()
-    connection = Connection(config, state, {}, limiter=limiter)
+    connection = HttpConnection(config, state, {}, limiter=limiter)
     transport = Written()
     connection.connection_made(transport)
     for piece in pieces:

@@ -42,10 +42,10 @@ def left(tmp_path):
     def leave(owner, job, lease, request=REQUEST):
         store = open_store(Settings(**settings))
         key = Key("jobs", owner, "one")
-        store.put(key, Record(job.head, b""))
+        store.put(key, Record(job.to_json(), b""))
         sent = Record(json.dumps(HEADERS), json.dumps(request).encode())
         store.put(part_of(key, "request"), sent)
-        store.put(lease.key, Record(lease.head, b""))
+        store.put(lease.key, Record(lease.to_json(), b""))
         store.close()
         return settings, "/v1/jobs/one"
 
@@ -207,7 +207,7 @@ async def test_a_replica_that_has_lost_its_lease_leaves_the_job(served, tmp_path
         path = (await one.post("/v1/minimize", json=request)).headers["location"]
         await progressed(one, path, None)
         (lease,) = Transitions(store, "", lambda *_: {}).leases()
-        store.put(lease.key, Record(lease._replace(replica="another", until=0.0).head, b""))
+        store.put(lease.key, Record(lease._replace(replica="another", until=0.0).to_json(), b""))
         await shown(one, path, lambda job: job["resumed"] == 1)
         runs = [client._transport.app.state.runs for client in (one, other)]
         while sum(each.running for each in runs) > 1:  # noqa: ASYNC110

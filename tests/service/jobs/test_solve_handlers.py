@@ -9,7 +9,7 @@ from gradwire_service.cluster.cluster import open_cluster
 from gradwire_service.computations.redirects import Redirects
 from gradwire_service.engines import open_engines
 from gradwire_service.jobs.solve_handlers import ProgressSender
-from gradwire_service.problems import Problem
+from gradwire_service.problems import ProblemDetails
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
@@ -19,7 +19,7 @@ from gradwire_service.tapes.stored import Tapes
 from gradwire_service.tasks.messages import Task, TaskFailed
 from gradwire_service.tasks.registry import Tasks, execute
 from gradwire_service.wire.references import References
-from gradwire_service.wire.shared import packed, unpacked
+from gradwire_service.wire.shared import to_bytes, to_shared
 from gradwire_solvers import Checkpoint, Evaluations, Progress
 from scipy.optimize import rosen
 
@@ -42,13 +42,13 @@ def solve(tasks):
     """Run a task; the answer's document, or the problem."""
 
     def run(kind, document, *, checkpoint=b"", on_progress=lambda _: None, deadline_ms=60_000):
-        body = packed([json.dumps(document).encode()])
+        body = to_shared([json.dumps(document).encode()])
         task = Task(kind, (), {}, "", Deadline(deadline_ms), body, checkpoint)
         done = execute(task, tasks, Settings(cores=1), lambda _: None, on_progress)
         if isinstance(done, TaskFailed):
             assert done.trace is None, done.trace
             return done.problem
-        return json.loads(bytes(unpacked(done.body)))
+        return json.loads(bytes(to_bytes(done.body)))
 
     return run
 
@@ -89,7 +89,7 @@ def test_least_squares_and_roots(solve):
 def test_a_refusal_points_into_the_request(solve):
     document = {"program": ROSENBROCK, "variables": {"x": [-1.2, 1]}, "method": "LBFGS-B"}
     problem = solve("minimize", document)
-    assert isinstance(problem, Problem)
+    assert isinstance(problem, ProblemDetails)
     assert (problem.code, problem.pointer) == ("invalid_request", "/method")
     assert problem.hint == "did you mean L-BFGS-B?"
     assert problem.status == 422

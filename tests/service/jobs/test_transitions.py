@@ -347,7 +347,7 @@ def test_of_jobs_that_are_created_at_once_the_first_are_within_the_quota(jobs, s
     late, early = (Key("jobs", "me", id) for id in ("late", "early"))
     created(jobs, early, JOB._replace(created_at=2.0))
     # As if it had been stored before the other one was, by a replica whose clock is ahead.
-    store.put(late, Record(JOB._replace(created_at=3.0).head, b""))
+    store.put(late, Record(JOB._replace(created_at=3.0).to_json(), b""))
     jobs._quotas.check(early)
     with pytest.raises(RequestError, match="run or wait"):
         jobs._quotas.check(late)

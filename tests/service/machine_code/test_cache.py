@@ -28,53 +28,53 @@ def value(metrics, name, **labels):
 
 def test_each_tenant_finds_its_own(metrics):
     codes = CodeCache(SharedBudget(1 << 20), metrics)
-    codes.keep("alice", {b"one": CODE}, 0.1)
-    assert codes.find("alice", [b"one", b"two"]) == Found({b"one": CODE}, 0)
-    assert codes.find("bob", [b"one"]) == Found({}, 0)
+    codes.put("alice", {b"one": CODE}, 0.1)
+    assert codes.get("alice", [b"one", b"two"]) == Found({b"one": CODE}, 0)
+    assert codes.get("bob", [b"one"]) == Found({}, 0)
 
 
 def test_the_budget_is_kept_and_nobody_loses_to_one_who_has_more(metrics):
     budget = SharedBudget(50_000)
     codes = CodeCache(budget, metrics)
-    codes.keep("bob", {b"his": CODE}, 0.1)
+    codes.put("bob", {b"his": CODE}, 0.1)
     for number in range(100):
-        codes.keep("alice", {b"%d" % number: CODE}, 0.1)
-        codes.find("alice", [b"0"])
+        codes.put("alice", {b"%d" % number: CODE}, 0.1)
+        codes.get("alice", [b"0"])
         assert budget.taken <= budget.most
-    assert codes.find("bob", [b"his"]).objects
-    assert codes.find("alice", [b"0", b"99"]).objects.keys() == {b"0", b"99"}
-    assert not codes.find("alice", [b"1"]).objects
+    assert codes.get("bob", [b"his"]).objects
+    assert codes.get("alice", [b"0", b"99"]).objects.keys() == {b"0", b"99"}
+    assert not codes.get("alice", [b"1"]).objects
 
 
 def test_a_restart_finds_what_is_in_the_folder(metrics, tmp_path):
     def opened():
         return CodeCache(SharedBudget(1 << 20), metrics, CodeFiles(tmp_path, 1 << 20))
 
-    opened().keep("alice", {b"one": CODE}, 0.1)
+    opened().put("alice", {b"one": CODE}, 0.1)
     codes = opened()
-    assert codes.find("alice", [b"one"]).objects == {b"one": CODE}
+    assert codes.get("alice", [b"one"]).objects == {b"one": CODE}
     for path in tmp_path.glob("*/*"):
         path.unlink()
-    assert codes.find("alice", [b"one"]).objects == {b"one": CODE}
-    assert not codes.find("bob", [b"one"]).objects
+    assert codes.get("alice", [b"one"]).objects == {b"one": CODE}
+    assert not codes.get("bob", [b"one"]).objects
 
 
 def test_what_a_tenant_compiles_is_bounded(metrics):
     clock = Clock()
     codes = CodeCache(SharedBudget(1 << 20), metrics, seconds_per_minute=20, clock=clock)
-    assert codes.find("alice", [b"one"]).wait_seconds == 0
-    codes.keep("alice", {b"one": CODE}, 15)
-    assert codes.find("alice", [b"two"]).wait_seconds == 0
-    codes.keep("alice", {}, 15)  # a failure counts, too
-    wait = codes.find("alice", [b"two"]).wait_seconds
+    assert codes.get("alice", [b"one"]).wait_seconds == 0
+    codes.put("alice", {b"one": CODE}, 15)
+    assert codes.get("alice", [b"two"]).wait_seconds == 0
+    codes.put("alice", {}, 15)  # a failure counts, too
+    wait = codes.get("alice", [b"two"]).wait_seconds
     assert wait == pytest.approx(30 + 3)  # ten seconds beyond, of twenty a minute
-    assert codes.find("alice", [b"one"]) == Found({b"one": CODE}, 0)
-    assert codes.find("bob", [b"two"]).wait_seconds == 0
+    assert codes.get("alice", [b"one"]) == Found({b"one": CODE}, 0)
+    assert codes.get("bob", [b"two"]).wait_seconds == 0
     clock.now += wait + 0.01
-    assert codes.find("alice", [b"two"]).wait_seconds == 0
+    assert codes.get("alice", [b"two"]).wait_seconds == 0
     clock.now += 3600
-    codes.keep("alice", {}, 20.5)
-    assert codes.find("alice", [b"two"]).wait_seconds > 0
+    codes.put("alice", {}, 20.5)
+    assert codes.get("alice", [b"two"]).wait_seconds > 0
 
 
 @given(
@@ -87,8 +87,8 @@ def test_no_minute_has_more_than_twice_what_is_allowed(costs, pauses):
     spent: list[tuple[float, float]] = []
     for cost, pause in zip(costs, pauses, strict=False):
         clock.now += pause
-        if not codes.find("alice", [b"key"]).wait_seconds:
-            codes.keep("alice", {}, cost)
+        if not codes.get("alice", [b"key"]).wait_seconds:
+            codes.put("alice", {}, cost)
             spent.append((clock.now, cost))
     for began, _ in spent:
         within = sum(cost for at, cost in spent if began <= at < began + 60)
@@ -97,11 +97,11 @@ def test_no_minute_has_more_than_twice_what_is_allowed(costs, pauses):
 
 def test_what_happens_is_counted(metrics):
     codes = CodeCache(SharedBudget(1 << 20), metrics, seconds_per_minute=1, clock=Clock())
-    codes.find("alice", [b"one", b"two"])
-    codes.keep("alice", {b"one": CODE, b"two": CODE}, 0.75)
-    codes.find("alice", [b"one", b"two"])
-    codes.keep("alice", {}, 0.5)
-    codes.find("alice", [b"one", b"three"])
+    codes.get("alice", [b"one", b"two"])
+    codes.put("alice", {b"one": CODE, b"two": CODE}, 0.75)
+    codes.get("alice", [b"one", b"two"])
+    codes.put("alice", {}, 0.5)
+    codes.get("alice", [b"one", b"three"])
     assert value(metrics, "gradwire_machine_code_seconds_total") == 1.25
     outcomes = ("compiled", "failed", "cached", "postponed")
     found = [value(metrics, "gradwire_kernels_total", outcome=each) for each in outcomes]

@@ -196,7 +196,7 @@ def test_one_who_has_compiled_too_much_waits():
     compiler = Compiler(codes)
     with pytest.raises(CompilationFailed):
         compiler([Source("no code")], "alice")
-    codes.keep("alice", {}, 0.1)
+    codes.put("alice", {}, 0.1)
     with pytest.raises(Postponed) as caught:
         compiler([Source(ANSWER)], "alice")
     assert caught.value.seconds > 60
@@ -214,7 +214,7 @@ define ptx_kernel void @kernel() {
 
 def test_kernels_of_a_gpu_are_compiled_once_for_a_tenant_and_never_postponed(monkeypatch):
     codes = CodeCache(SharedBudget(1 << 24), Metrics(), seconds_per_minute=0.01)
-    codes.keep("alice", {}, 0.1)  # she has compiled too much
+    codes.put("alice", {}, 0.1)  # she has compiled too much
     texts = [KERNEL, KERNEL.replace("@kernel", "@other")]
     made = GpuCompiler(codes)(texts, "alice")
     assert [b".entry kernel" in made[0], b".entry other" in made[1]] == [True, True]

@@ -27,9 +27,9 @@ def files(tmp_path):
 def test_what_is_put_is_found_by_others_who_share_the_folder(tmp_path, files):
     files.put("alice", b"one", CODE)
     other = CodeFiles(tmp_path / "code", 1 << 20)
-    assert other.find("alice", b"one") == CODE
-    assert other.find("bob", b"one") is None
-    assert other.find("alice", b"two") is None
+    assert other.get("alice", b"one") == CODE
+    assert other.get("bob", b"one") is None
+    assert other.get("alice", b"two") is None
 
 
 def test_neither_tenants_nor_keys_can_be_read_off_the_names(tmp_path, files):
@@ -51,7 +51,7 @@ def test_a_damaged_file_is_deleted(tmp_path_factory, place, bit):
     whole = bytearray(path.read_bytes())
     whole[place] ^= 1 << bit
     path.write_bytes(whole)
-    assert files.find("alice", b"one") is None
+    assert files.get("alice", b"one") is None
     assert not path.exists()
 
 
@@ -78,8 +78,8 @@ def test_a_foreign_file_is_deleted(tmp_path, files, caplog, change):
     files.put("alice", b"two", CODE[::-1])
     other = next(each for each in files_of(tmp_path / "code") if each != path)
     change(path, other)
-    assert files.find("alice", b"one") is None
-    assert files.find("alice", b"two") == CODE[::-1]
+    assert files.get("alice", b"one") is None
+    assert files.get("alice", b"two") == CODE[::-1]
     assert not path.exists()
     assert "damaged or foreign" in caplog.text
 
@@ -87,8 +87,8 @@ def test_a_foreign_file_is_deleted(tmp_path, files, caplog, change):
 def test_files_of_another_key_are_deleted(tmp_path):
     one, other = (CodeFiles(tmp_path, 1 << 20, secret) for secret in ("a" * 16, "b" * 16))
     one.put("alice", b"one", CODE)
-    assert CodeFiles(tmp_path, 1 << 20, "a" * 16).find("alice", b"one") == CODE
-    assert other.find("alice", b"one") is None
+    assert CodeFiles(tmp_path, 1 << 20, "a" * 16).get("alice", b"one") == CODE
+    assert other.get("alice", b"one") is None
     assert not (tmp_path / "key").exists()
 
 
@@ -104,12 +104,12 @@ def test_the_key_is_made_once_and_for_its_owner_alone(tmp_path):
         with ThreadPoolExecutor(8) as pool:
             made = [*pool.map(opened, range(8))]
         made[0].put("alice", b"one", CODE)
-        assert all(each.find("alice", b"one") == CODE for each in made)
+        assert all(each.get("alice", b"one") == CODE for each in made)
     folder.rename(tmp_path / "code")
     (key,) = [path for path in (tmp_path / "code").iterdir() if path.is_file()]
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     key.write_bytes(b"short")
-    assert CodeFiles(tmp_path / "code", 1 << 20).find("alice", b"one") is None
+    assert CodeFiles(tmp_path / "code", 1 << 20).get("alice", b"one") is None
 
 
 def test_what_was_used_least_recently_is_deleted(tmp_path):
@@ -119,9 +119,9 @@ def test_what_was_used_least_recently_is_deleted(tmp_path):
         for path in files_of(tmp_path):  # each a second older than the next
             used = path.stat().st_mtime - 1
             os.utime(path, (used, used))
-        assert files.find("alice", b"0") == CODE
+        assert files.get("alice", b"0") == CODE
         assert sum(path.stat().st_size for path in files_of(tmp_path)) <= 40_000 + 40_000 // 16
-    kept = [number for number in range(100) if files.find("alice", b"%d" % number)]
+    kept = [number for number in range(100) if files.get("alice", b"%d" % number)]
     assert len(kept) >= 10
     assert kept == [0, *range(101 - len(kept), 100)]
 
@@ -131,7 +131,7 @@ def test_nobody_loses_files_to_one_who_has_more(tmp_path):
     files.put("bob", b"his", CODE)
     for number in range(100):
         files.put("alice", b"%d" % number, CODE)
-    assert files.find("bob", b"his") == CODE
+    assert files.get("bob", b"his") == CODE
 
 
 def test_what_is_larger_than_the_folder_may_be_is_not_written(tmp_path):
@@ -182,7 +182,7 @@ def test_a_folder_that_cannot_be_used_is_logged_once(tmp_path, caplog, prepare):
         finally:
             if prepare is without_room:
                 resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        assert all(files.find("alice", b"%d" % number) is None for number in range(5))
+        assert all(files.get("alice", b"%d" % number) is None for number in range(5))
     assert len(caplog.records) == 1
     assert "cannot be kept" in caplog.text
     assert not files_of(tmp_path / "code")
@@ -196,9 +196,9 @@ def test_without_a_key_of_its_own_a_folder_is_this_users_alone(tmp_path, caplog,
     for _ in range(2):
         files = CodeFiles(tmp_path / "code", 1 << 20)
         files.put("alice", b"one", CODE)
-        assert files.find("alice", b"one") is None
+        assert files.get("alice", b"one") is None
     assert not [*(tmp_path / "code").iterdir()]
     assert "other users can write there" in caplog.text
     keyed = CodeFiles(tmp_path / "code", 1 << 20, "a key that only replicas have")
     keyed.put("alice", b"one", CODE)
-    assert keyed.find("alice", b"one") == CODE
+    assert keyed.get("alice", b"one") == CODE

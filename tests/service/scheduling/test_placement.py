@@ -85,12 +85,12 @@ def test_the_shortest_replays_are_remembered_on_the_gpu_from_the_third_on():
 def test_everything_is_on_the_cpu_while_no_gpu_is_ready():
     placement = Placement(always=True)
     assert not placement.is_on_gpu(Known(), 10**9)
-    assert not placement.takes_all
+    assert not placement.always_gpu
     ready = Placement(always=True)
     ready.device = DEVICE
     assert ready.is_on_gpu(Known(), 0)
-    assert ready.takes_all
-    assert not Placement().takes_all
+    assert ready.always_gpu
+    assert not Placement().always_gpu
 
 
 def test_computations_are_remembered_by_their_entry_or_by_their_key():

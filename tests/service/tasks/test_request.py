@@ -7,13 +7,13 @@ import pytest
 from gradwire_service.settings import Settings
 from gradwire_service.tasks import request as module
 from gradwire_service.tasks.request import Request
-from gradwire_service.wire import single_fields
+from gradwire_service.wire import peek
 
 SETTINGS = Settings(default_timeout_ms=50, max_timeout_ms=60_000)
 BODY = json.dumps({"program": "x", "variables": {"x": 0.5}, "timeout_ms": 10_000}).encode()
 
 
-@pytest.mark.parametrize("most_scanned_bytes", [10, single_fields.MAX_SCANNED_BYTES])
+@pytest.mark.parametrize("most_scanned_bytes", [10, peek.MAX_SCANNED_BYTES])
 @pytest.mark.parametrize("coding", [b"", b"gzip"])
 @pytest.mark.parametrize(("header", "allowed_ms"), [(None, 10_000), (b"7000", 7000)])
 def test_the_body_may_extend_the_timeout_up_to_that_of_the_header(

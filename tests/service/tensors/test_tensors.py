@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gradwire_service import openapi
 from gradwire_service.local_cache import FRESH_SECONDS
-from gradwire_service.wire.numbers import DTYPES
+from gradwire_service.wire.arrays_in import DTYPES
 from pydantic import TypeAdapter
 
 NPY = "application/x-npy"

@@ -10,9 +10,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 from gradwire_service.problems import RequestError
+from gradwire_service.wire.arrays_in import raw_array
 from gradwire_service.wire.bfloat16 import BFLOAT16, rounded, shortest
 from gradwire_service.wire.leaves import read_variables
-from gradwire_service.wire.numbers import raw_array
 from gradwire_service.wire.references import References
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -1,8 +1,8 @@
 """References to chunked variables."""
 
 import pytest
+from gradwire_service.wire.arrays_in import Malformed
 from gradwire_service.wire.chunked import ChunkedReference, read_chunked
-from gradwire_service.wire.numbers import Malformed
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import ml_dtypes
 import msgpack
 import numpy as np
 import pytest
-from gradwire_service.wire.numbers import DTYPES, WORDS
+from gradwire_service.wire.arrays_in import DTYPES, WORDS
 from hypothesis import given
 from hypothesis.extra import numpy as npst
 

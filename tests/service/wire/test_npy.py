@@ -5,8 +5,8 @@ import io
 
 import numpy as np
 import pytest
+from gradwire_service.wire.arrays_in import DTYPES, Malformed
 from gradwire_service.wire.npy import read_npy, write_npy
-from gradwire_service.wire.numbers import DTYPES, Malformed
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst

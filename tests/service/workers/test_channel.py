@@ -8,7 +8,7 @@ import threading
 import pytest
 from gradwire_service.problems import RequestError
 from gradwire_service.store import Unavailable
-from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, SharedMemory, packed
+from gradwire_service.wire.shared import MAX_COPIED_BYTES, MAX_INLINE_BYTES, SharedMemory, to_shared
 from gradwire_service.workers.channel import Channel, ChannelClosed
 
 
@@ -32,7 +32,9 @@ def test_is_idle_waits_for_messages(ends):
     assert other.is_idle(0)
 
 
-@pytest.mark.parametrize("size", [0, 1, 1000, LARGE_BYTES - 1, LARGE_BYTES + 1, 5_000_000])
+@pytest.mark.parametrize(
+    "size", [0, 1, 1000, MAX_INLINE_BYTES - 1, MAX_INLINE_BYTES + 1, 5_000_000]
+)
 def test_messages_arrive_whole_and_in_order(ends, size):
     one, other = ends
     sent = [(number, os.urandom(size)) for number in range(3)]
@@ -44,26 +46,26 @@ def test_messages_arrive_whole_and_in_order(ends, size):
 
 def test_shared_memory_is_sent_by_its_descriptor(ends):
     one, other = ends
-    body = os.urandom(WHOLE_BYTES + 1)
-    shared = packed([body])
+    body = os.urandom(MAX_COPIED_BYTES + 1)
+    shared = to_shared([body])
     assert isinstance(shared, SharedMemory)
     one.send({"first": shared, "short": b"abc"})
     del shared
     received = other.receive()
     assert received["short"] == b"abc"
-    assert received["first"].whole() == body
+    assert received["first"].to_bytes() == body
 
 
 def test_alternating_messages_reuse_shared_memory(ends):
     """The first long bytes of a message use memory created once; further ones get their own."""
     one, other = ends
-    for size in (LARGE_BYTES + 1, WHOLE_BYTES, 1, WHOLE_BYTES + 1, 1_000_000):
+    for size in (MAX_INLINE_BYTES + 1, MAX_COPIED_BYTES, 1, MAX_COPIED_BYTES + 1, 1_000_000):
         for sender, receiver in ((one, other), (other, one)):
-            sent = {"bytes": os.urandom(size), "other": bytearray(os.urandom(LARGE_BYTES + 1))}
+            sent = {"bytes": os.urandom(size), "other": bytearray(os.urandom(MAX_INLINE_BYTES + 1))}
             sender.send(sent)
             assert receiver.receive() == sent
     assert not one._descriptors
-    assert one._outbox is not None
+    assert one._out_arena is not None
 
 
 def test_unread_messages_are_not_overwritten(ends):
@@ -77,19 +79,19 @@ def test_unread_messages_are_not_overwritten(ends):
 @pytest.mark.skipif(sys.platform != "linux", reason="others keep it")
 def test_memory_is_released_after_reading(ends):
     one, other = ends
-    one.send(b"x" * WHOLE_BYTES)
+    one.send(b"x" * MAX_COPIED_BYTES)
     other.receive()
-    inbox = other._inbox
-    assert inbox is not None
-    assert inbox[0]
+    arena = other._in_arena
+    assert arena is not None
+    assert arena[0]
     other.release()
-    assert not inbox[0]  # cleared: the pages are released
+    assert not arena[0]  # cleared: the pages are released
 
 
 def test_without_memfd_files_on_disk_are_used(ends, monkeypatch):
     monkeypatch.delattr(os, "memfd_create", raising=False)
     one, other = ends
-    for body in (os.urandom(WHOLE_BYTES), os.urandom(100_000)):
+    for body in (os.urandom(MAX_COPIED_BYTES), os.urandom(100_000)):
         one.send(body)
         assert other.receive() == body
         other.release()
@@ -103,12 +105,12 @@ def test_failing_to_map_memory_is_a_memory_error():
 def test_receive_available_returns_all_arrived_messages(ends):
     one, other = ends
     for number in range(5):
-        one.send((number, packed([b"x" * (LARGE_BYTES + number)])))
+        one.send((number, to_shared([b"x" * (MAX_INLINE_BYTES + number)])))
     arrived: list[tuple[int, SharedMemory]] = []
     while len(arrived) < 5:
         arrived += other.receive_available()
     assert [(number, len(body)) for number, body in arrived] == [
-        (number, LARGE_BYTES + number) for number in range(5)
+        (number, MAX_INLINE_BYTES + number) for number in range(5)
     ]
 
 

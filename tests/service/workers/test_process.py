@@ -21,7 +21,7 @@ from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
 from gradwire_service.tasks.messages import Task, TaskFailed
 from gradwire_service.telemetry import Metrics
-from gradwire_service.wire.shared import packed
+from gradwire_service.wire.shared import to_shared
 from gradwire_service.workers.process import StartedProcess, WorkerProcess
 from gradwire_service.workers.worker import serve
 
@@ -88,7 +88,7 @@ class RunningProcess:
         """The answer to a task, and whether the process accepts another one."""
         assert not self.ends  # or nobody would answer
         answer = asyncio.get_running_loop().create_future()
-        task = Task("evaluate", (), {b"x-said": said}, "", Deadline(3_600_000), packed([body]))
+        task = Task("evaluate", (), {b"x-said": said}, "", Deadline(3_600_000), to_shared([body]))
         self.process.begin(
             task, lambda found: answer.set_result((found, self.process.alive)), lambda _: None
         )

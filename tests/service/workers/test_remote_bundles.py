@@ -9,7 +9,7 @@ import pytest
 from gradwire_service.settings import Settings
 from gradwire_service.store.memory import MOST_SHARED, MemoryStore
 from gradwire_service.store.records import Amount, Key, Policy, Upload
-from gradwire_service.wire.shared import WHOLE_BYTES, SharedMemory
+from gradwire_service.wire.shared import MAX_COPIED_BYTES, SharedMemory
 from gradwire_service.workers.channel import Channel, ChannelClosed
 from gradwire_service.workers.remote import Bundle, RemoteStore, dispatch
 
@@ -27,7 +27,7 @@ def uploads(*sizes):
         (5,),
         (0, 3, 0),
         (70_000, 3, 100_000),
-        (WHOLE_BYTES + 1, 3, WHOLE_BYTES + 7),
+        (MAX_COPIED_BYTES + 1, 3, MAX_COPIED_BYTES + 7),
         (3_000_000, 3_000_000, 7),
     ],
 )
@@ -37,9 +37,9 @@ def test_a_bundle_has_each_record_with_its_own_body(sizes):
     found = bundle.uploads()
     assert [(each.key, each.head) for each in found] == [(each.key, each.head) for each in given]
     for each, sent in zip(found, given, strict=True):
-        body = each.body.whole() if isinstance(each.body, SharedMemory) else each.body
+        body = each.body.to_bytes() if isinstance(each.body, SharedMemory) else each.body
         assert bytes(body) == bytes(sent.body)
-        assert isinstance(each.body, SharedMemory) == (len(sent.body) > WHOLE_BYTES)
+        assert isinstance(each.body, SharedMemory) == (len(sent.body) > MAX_COPIED_BYTES)
 
 
 def test_a_bundle_names_what_is_removed():
@@ -59,23 +59,25 @@ def file_of(memory):
 
 
 def test_memory_of_released_bodies_is_written_again():
-    store, lengths = store_of_results(), (WHOLE_BYTES + 1, WHOLE_BYTES + 2, 3)
+    store, lengths = store_of_results(), (MAX_COPIED_BYTES + 1, MAX_COPIED_BYTES + 2, 3)
     first = Bundle.of([], uploads(*lengths)).uploads()
     assert store.exchange([], first).spare == []
     released = [each.key for each in first]
-    second = uploads(WHOLE_BYTES + 2, WHOLE_BYTES + 9)  # one of them has the length of a new body
+    second = uploads(
+        MAX_COPIED_BYTES + 2, MAX_COPIED_BYTES + 9
+    )  # one of them has the length of a new body
     (spare,) = store.exchange(released, Bundle.of([], second).uploads()).spare
     assert spare is first[1].body
-    found = Bundle.of([], uploads(WHOLE_BYTES + 3, WHOLE_BYTES + 2), [spare]).uploads()
+    found = Bundle.of([], uploads(MAX_COPIED_BYTES + 3, MAX_COPIED_BYTES + 2), [spare]).uploads()
     assert file_of(found[1].body) == file_of(spare)
     assert file_of(found[0].body) != file_of(spare)
     for n, each in enumerate(found):
         assert isinstance(each.body, SharedMemory)
-        assert bytes(each.body.whole()) == bytes([n]) * (WHOLE_BYTES + 3 - n)
+        assert bytes(each.body.to_bytes()) == bytes([n]) * (MAX_COPIED_BYTES + 3 - n)
 
 
 def test_memory_that_was_read_is_not_written_again():
-    store, length = store_of_results(), WHOLE_BYTES + 1
+    store, length = store_of_results(), MAX_COPIED_BYTES + 1
     (old,) = Bundle.of([], uploads(length)).uploads()
     store.exchange([], [old])
     assert store.find(old.key, body=False) is not None
@@ -104,13 +106,13 @@ def test_a_process_writes_its_results_into_the_memory_of_the_last_but_one():
     remote = RemoteStore(worker, Settings())
     released: list[Key] = []
     for n in range(6):
-        body = memoryview(bytes([n]) * (WHOLE_BYTES + 1))
+        body = memoryview(bytes([n]) * (MAX_COPIED_BYTES + 1))
         key = Key("results", "me", f"{n}")
         (expires_at,) = remote.exchange(released, [Upload(key, "", body)]).expiries
         assert expires_at is not None
         found = store._records["results"][key][0].body
         assert isinstance(found, SharedMemory)
-        assert bytes(found.whole()) == bytes(body)
+        assert bytes(found.to_bytes()) == bytes(body)
         released = [key]
         if n == 3:
             remote.release()

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import orjson
 import pytest
-from gradwire_service.wire.arrays import write_json
+from gradwire_service.wire.arrays_in import DTYPES
+from gradwire_service.wire.arrays_out import write_json
 from gradwire_service.wire.leaves import read_variables
-from gradwire_service.wire.numbers import DTYPES
 from gradwire_service.wire.references import References
 from hypothesis import given
 from hypothesis import strategies as st

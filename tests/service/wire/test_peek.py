@@ -6,8 +6,8 @@ import msgpack
 import pytest
 from gradwire_service.problems import RequestError
 from gradwire_service.wire.codec import JSON, MESSAGEPACK
+from gradwire_service.wire.peek import program_of, timeout_of
 from gradwire_service.wire.shared import SharedMemory
-from gradwire_service.wire.single_fields import program_of, timeout_of
 
 LONG = {"program": "sum(x)", "variables": {"x": [0.25] * 20_000}}
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from gradwire_service.wire import numbers
-from gradwire_service.wire.numbers import DTYPES, Malformed
+from gradwire_service.wire import arrays_in
+from gradwire_service.wire.arrays_in import DTYPES, Malformed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,13 +35,13 @@ def refused(read, *arguments):
     ],
 )
 def test_lists_without_a_dtype_are_float64_or_bool(value, dtype, shape):
-    array = numbers.array_or_none(value)
+    array = arrays_in.array_or_none(value)
     assert array is not None
     assert (array.dtype.name, array.shape) == (dtype, shape)
 
 
 def test_strings_represent_nan_and_infinity():
-    array = numbers.list_array([["NaN", "Infinity"], ["-Infinity", 0]])
+    array = arrays_in.list_array([["NaN", "Infinity"], ["-Infinity", 0]])
     assert np.isnan(array[0, 0])
     assert array[0, 1] == math.inf
     assert array[1, 0] == -math.inf
@@ -51,7 +51,7 @@ def test_strings_represent_nan_and_infinity():
     "value", [["a", "b"], [1, None], [{"value": 1}], [[1, 2], {"re": 1, "im": 2}], [[1, "x"], [2]]]
 )
 def test_lists_with_anything_else_are_nesting_levels(value):
-    assert numbers.array_or_none(value) is None
+    assert arrays_in.array_or_none(value) is None
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_lists_with_anything_else_are_nesting_levels(value):
     ],
 )
 def test_ragged_lists_are_refused_at_the_first_uneven_element(value, pointer):
-    for read in numbers.array_or_none, numbers.list_array:
+    for read in arrays_in.array_or_none, arrays_in.list_array:
         assert refused(read, value).pointer == pointer
 
 
@@ -75,7 +75,7 @@ def test_ragged_lists_are_refused_at_the_first_uneven_element(value, pointer):
     [([1, "two"], "/1"), ([[1, 2], [3, None]], "/1/1"), ([{}, 1], "/0"), ([[1], [[{}]]], "/1/0")],
 )
 def test_an_invalid_element_of_an_array_is_named(value, pointer):
-    error = refused(numbers.list_array, value)
+    error = refused(arrays_in.list_array, value)
     assert error.pointer.startswith(pointer[:2])
 
 
@@ -83,8 +83,8 @@ def test_depth_is_limited_as_in_numpy():
     deepest = [1.0]
     for _ in range(63):
         deepest = [deepest]  # type: ignore[list-item]
-    assert numbers.list_array(deepest).ndim == 64
-    assert "64" in refused(numbers.array_or_none, [deepest]).detail
+    assert arrays_in.list_array(deepest).ndim == 64
+    assert "64" in refused(arrays_in.array_or_none, [deepest]).detail
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_depth_is_limited_as_in_numpy():
     ],
 )
 def test_values_that_fit_a_dtype_are_exact(value, dtype):
-    array = numbers.list_array(value, DTYPES[dtype])
+    array = arrays_in.list_array(value, DTYPES[dtype])
     assert array.dtype == dtype
     for got, sent in zip(array.tolist(), value, strict=True):
         if sent != "NaN":
@@ -124,25 +124,25 @@ def test_values_that_fit_a_dtype_are_exact(value, dtype):
     ],
 )
 def test_values_that_do_not_fit_a_dtype_are_refused_with_their_place(value, dtype, pointer):
-    assert refused(numbers.list_array, value, DTYPES[dtype]).pointer == pointer
+    assert refused(arrays_in.list_array, value, DTYPES[dtype]).pointer == pointer
 
 
 def test_errors_about_a_scalar_point_to_the_leaf():
-    assert refused(numbers.scalar_array, 300, DTYPES["uint8"]).pointer == ""
-    assert refused(numbers.scalar_array, "x", None).detail == "a string is not a number"
+    assert refused(arrays_in.scalar_array, 300, DTYPES["uint8"]).pointer == ""
+    assert refused(arrays_in.scalar_array, "x", None).detail == "a string is not a number"
 
 
 def test_infinity_is_not_an_overflow():
-    array = numbers.list_array(["Infinity", "-Infinity"], DTYPES["float32"])
+    array = arrays_in.list_array(["Infinity", "-Infinity"], DTYPES["float32"])
     assert array.tolist() == [math.inf, -math.inf]
 
 
 def test_complex_parts_keep_infinities_and_signs():
-    array = numbers.complex_array(["Infinity", -0.0], [0, "NaN"], None)
+    array = arrays_in.complex_array(["Infinity", -0.0], [0, "NaN"], None)
     assert array.dtype == np.complex128
     assert array[0] == complex(math.inf, 0)
     assert math.copysign(1, array[1].real) == -1
-    assert numbers.complex_array(1, 2, DTYPES["complex64"]).shape == ()
+    assert arrays_in.complex_array(1, 2, DTYPES["complex64"]).shape == ()
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_complex_parts_keep_infinities_and_signs():
     ],
 )
 def test_invalid_complex_parts_are_refused(re, im, dtype, pointer):
-    error = refused(numbers.complex_array, re, im, numbers.dtype_named(dtype))
+    error = refused(arrays_in.complex_array, re, im, arrays_in.dtype_named(dtype))
     assert error.pointer == pointer
 
 
@@ -164,7 +164,7 @@ def test_invalid_complex_parts_are_refused(re, im, dtype, pointer):
 def test_raw_bytes_are_read_bit_for_bit(dtype):
     raw = bytes(range(1, 49)) if dtype != "bool" else bytes([0, 1] * 24)
     shape = [3, 16 // DTYPES[dtype].itemsize]
-    array = numbers.raw_array(base64.b64encode(raw).decode(), "base64", DTYPES[dtype], shape)
+    array = arrays_in.raw_array(base64.b64encode(raw).decode(), "base64", DTYPES[dtype], shape)
     assert array.dtype == dtype
     assert array.shape == tuple(shape)
     assert array.tobytes() == raw
@@ -190,13 +190,13 @@ def test_raw_bytes_are_read_bit_for_bit(dtype):
     ],
 )
 def test_invalid_raw_bytes_are_refused(text, dtype, shape, pointer):
-    error = refused(numbers.raw_array, text, "base64", DTYPES[dtype], shape)
+    error = refused(arrays_in.raw_array, text, "base64", DTYPES[dtype], shape)
     assert error.pointer == pointer
 
 
 @pytest.mark.parametrize("name", ["float128", "f8", 5, ["float32"], "bfloat8", ""])
 def test_unknown_dtypes_are_refused(name):
-    assert refused(numbers.dtype_named, name).pointer == "/dtype"
+    assert refused(arrays_in.dtype_named, name).pointer == "/dtype"
 
 
 @given(
@@ -208,5 +208,5 @@ def test_unknown_dtypes_are_refused(name):
 )
 def test_any_list_is_an_array_or_a_nesting_level_or_refused(value):
     with contextlib.suppress(Malformed):
-        array = numbers.array_or_none(value)
+        array = arrays_in.array_or_none(value)
         assert array is None or np.array(value, object).size == array.size
