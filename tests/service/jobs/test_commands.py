@@ -14,7 +14,6 @@ from gradwire_service.settings import Settings
 from gradwire_service.store import Key, policies
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.redis import RedisStore
-
 from gradwire_solvers.checkpoint import Checkpoint, Evaluations
 from gradwire_solvers.progress import History
 
