@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from gradwire_service import examples, openapi
-from gradwire_service.openapi import TAPE_KINDS
+from gradwire_service.openapi.requests import TAPE_KINDS
 from gradwire_service.problems import KINDS
 from gradwire_service.routes.exchange import Exchange
 from gradwire_service.wire.envelope import FIELDS

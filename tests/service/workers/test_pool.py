@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gradwire_service.__main__ import main
 from gradwire_service.app import create_app
-from gradwire_service.scheduling import job, queue
+from gradwire_service.scheduling import queue, queued_task
 from gradwire_service.settings import Settings
 from gradwire_service.tasks.request import TASK_HEADERS
 from gradwire_service.workers import pool
@@ -43,7 +43,7 @@ async def pooled(served):
 @pytest.fixture
 def lenient(monkeypatch):
     """Workers may take as long as they need to stop at their deadline."""
-    for module in job, queue:
+    for module in queued_task, queue:
         monkeypatch.setattr(module, "GRACE_SECONDS", 3600.0)
 
 
