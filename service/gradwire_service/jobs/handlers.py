@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import orjson
 
 from gradwire_service.jobs import Job, Jobs, StoredJob, Unknown
 from gradwire_service.store import Key, Store
-from gradwire_service.tasks.pages import page_limit
+from gradwire_service.tasks.pages import page
 from gradwire_service.tasks.request import Request, rfc3339
 from gradwire_service.wire.arrays_in import dtype_named, raw_array
 from gradwire_service.wire.codec import DOCUMENTS
@@ -35,12 +36,8 @@ class JobHandlers:
 
     def all(self, request: Request, after: str, limit: str) -> list[Body]:
         """List a page of the owner's jobs, without results."""
-        most = page_limit(limit)
-        found = self._jobs.listed(request.owner, after, most + 1)
-        page: dict[str, Any] = {"jobs": [document_of(stored) for stored in found[:most]]}
-        if len(found) > most:
-            page["after"] = found[most - 1].key.id
-        return request.encode(page)
+        first = partial(self._jobs.listed, request.owner, after)
+        return request.encode(page("jobs", limit, first, document_of))
 
     def digest(self, request: Request, kind: str) -> list[Body]:
         """The digest of a request for an optimisation of a ``kind``.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
 from gradwire_service.programs.stored import StoredProgram
 from gradwire_service.references import ReferenceResolver
-from gradwire_service.tasks.pages import page_limit
+from gradwire_service.tasks.pages import page
 from gradwire_service.tasks.request import PARSE, Request
 from gradwire_service.wire.shared import Body
 from gradwire_service.wire.sources import read_registration
@@ -32,12 +33,8 @@ class ProgramHandlers:
 
     def all(self, request: Request, after: str, limit: str) -> list[Body]:
         """List a page of the owner's programs."""
-        most = page_limit(limit)
-        found = self._programs.listed(request.owner, after, most + 1)
-        page: dict[str, Any] = {"programs": [_shown(stored) for stored in found[:most]]}
-        if len(found) > most:
-            page["after"] = found[most - 1].id
-        return request.encode(page)
+        first = partial(self._programs.listed, request.owner, after)
+        return request.encode(page("programs", limit, first, _shown))
 
     def show(self, request: Request, reference: str) -> list[Body]:
         """Show one program."""
