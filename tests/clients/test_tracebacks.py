@@ -31,8 +31,8 @@ def calls(client: gradwire.Client) -> dict[str, Callable[[], Any]]:
         "transform": lambda: gradwire.grad(np.sin, client=client)(1.0),
         "product": lambda: client.jvp(np.sin, (1.0,), (1.0,)),
         "wrong value": lambda: client.evaluate("x", {"x": object()}),
-        "wrong arguments": client.evaluate,
-        "wrong function": lambda: gradwire.grad(3),  # type: ignore[arg-type]
+        "wrong arguments": lambda: client.evaluate(None),  # type: ignore[arg-type]
+        "wrong function": lambda: gradwire.grad(3),  # type: ignore[call-overload]
         "wrong address": lambda: gradwire.Client("here"),
         "wrong text": lambda: gradwire.program("x +", "x"),
         "not recorded": lambda: gradwire.grad(not_one, client=client)(1.0),

@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import aclosing, closing
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import httpx
 
@@ -272,6 +272,8 @@ class AsyncClient(
     >>> async with gradwire.AsyncClient() as client:
     ...     answers = await asyncio.gather(*(client.gradient(program, {"x": x}) for x in points))
     """
+
+    awaits: ClassVar[bool] = True
 
     def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]:
         """The answer to a call, or the result of a conversation of several."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from gradwire.call import Call, Reply
 from gradwire.explanations import Explanation, explanation
@@ -29,10 +29,15 @@ from gradwire.trees import Names, Variables, template
 from gradwire.usage import check_program
 from gradwire.values import decode, decode_rows, encode_seeds, encode_variables
 
+if TYPE_CHECKING:
+    from gradwire.optimization.results import OptimizeResult
+
 D = TypeVar("D", bound=Derivative)
 
 #: Source text, a graph, a stored program, or a reference to one.
 Program: TypeAlias = "str | Mapping[str, Any] | StoredProgram"
+#: What a query is of: a program, or a Python function, recorded at arguments by name.
+Computed: TypeAlias = "Program | Callable[..., Any]"
 Promotion: TypeAlias = Literal["numpy", "strict"]
 UnconnectedGradients: TypeAlias = Literal["none", "zero"]
 Mode: TypeAlias = Literal["auto", "forward", "reverse"]
@@ -148,6 +153,60 @@ class TapeOptions(RecordingOptions, total=False):
     watch: Sequence[str] | None
     #: If False, only variables in ``watch`` are sources.
     watch_accessed_variables: bool | None
+
+
+class RootOptions(TypedDict, total=False):
+    """Options of ``root``; ``None`` stands for the default."""
+
+    #: Of a program: what does not move, and which variables do, by default all that are trainable.
+    variables: Variables | None
+    sources: Names
+    #: Of a program: what is optimised, by default its output.
+    target: Names
+    #: The tolerance of the method's own test for its end.
+    tol: float | None
+    #: Options of the method, as SciPy's.
+    options: Mapping[str, Any] | None
+    #: Ends with the best point after so many seconds, without success.
+    max_seconds: float | None
+    #: How long the first answer may take: what takes longer is a job. A second by default.
+    wait_ms: float | None
+    promotion: Promotion | None
+    #: Evaluates as NumPy does, operation by operation: all runs of one request have the same bits.
+    exact: bool | None
+    #: Called some times a second with an ``OptimizeResult`` that has ``fun`` and ``nit`` but not
+    #: ``x``, and in the end with the result. If it raises ``StopIteration``, the job is cancelled.
+    callback: Callable[[OptimizeResult], Any] | None
+    #: Show the progress of what takes long; by default in notebooks, and on terminals with tqdm.
+    progress: bool | None
+    #: A second call with this key is answered by the job of the first.
+    idempotency_key: str | None
+
+
+class MinimizeOptions(RootOptions, total=False):
+    """Options of ``minimize``."""
+
+    #: Pairs ``(low, high)`` for all elements in a row or by path, or ``scipy.optimize.Bounds``.
+    bounds: Any
+    #: SciPy's ``NonlinearConstraint``, ``LinearConstraint`` and dictionaries, one or several.
+    constraints: Any
+    #: Of first-order methods: ``{"size": 64, "variables": ["X", "y"], "seed": 0}``.
+    minibatch: Mapping[str, Any] | None
+
+
+class LeastSquaresOptions(RootOptions, total=False):
+    """Options of ``least_squares``."""
+
+    #: A pair of all lower and all upper ends, ``scipy.optimize.Bounds``, or pairs by path.
+    bounds: Any
+    loss: str | None
+    f_scale: float | None
+    x_scale: float | Literal["jac"] | None
+    ftol: float | None
+    xtol: float | None
+    gtol: float | None
+    max_nfev: int | None
+    tr_solver: str | None
 
 
 @dataclass(frozen=True, slots=True)

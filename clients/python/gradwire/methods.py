@@ -9,13 +9,17 @@ function.
 from __future__ import annotations
 
 import functools
+import inspect
 import types
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
+from inspect import Signature
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from gradwire.call import Call, Conversation, Steps
+from gradwire.call import Call, Conversation
 from gradwire.errors import UsageError
 from gradwire.events import ServerEvent
+from gradwire.signatures import inside, signature_of, with_keywords
+from gradwire.trees import is_dataclass
 from gradwire.usage import is_of_this_call, public, short_traceback, used
 
 #: The parameters of a method for programs, and of the function for Python functions.
@@ -77,6 +81,8 @@ class BlockingResource(Resource[Blocking]):
 class AwaitingResource(Resource[Awaiting]):
     """The methods of an ``AsyncClient``."""
 
+    awaits: ClassVar[bool] = True
+
     def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]:
         """Run a call with the client."""
         return self.client.run(asked)
@@ -91,11 +97,17 @@ class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
     ) -> None: ...
     @overload
     def __init__(
-        self: sent[P, Steps[T], T], build: Callable[Concatenate[Any, P], Steps[T]]
+        self: sent[P, Conversation[T], T], build: Callable[Concatenate[Any, P], Conversation[T]]
     ) -> None: ...
     def __init__(self, build: Callable[Concatenate[Any, P], Any]) -> None:
         self._build = build
         self.__doc__ = build.__doc__
+        #: The method of a client that waits, and of one whose answers are awaited.
+        self._methods: dict[bool, Callable[..., Any]] = {}
+
+    def _method(self, awaits: bool) -> Callable[..., Any]:
+        """The method, with the signature that it has for those who call it."""
+        build = self._build
 
         @functools.wraps(build)
         def method(client: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
@@ -104,7 +116,11 @@ class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
                     asked = build(client, *args, **kwargs)
                 return client.run(asked)
 
-        self._method = method
+        answer = inside(f"{inspect.signature(build).return_annotation}")
+        returned = f"Coroutine[Any, Any, {answer}]" if awaits else answer
+        method.__signature__ = signature_of(build, returned)  # type: ignore[attr-defined]
+        self._methods[awaits] = method
+        return method
 
     @overload
     def __get__(self, client: None, owner: type) -> Callable[Concatenate[Any, P], A]: ...
@@ -113,7 +129,10 @@ class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
     @overload
     def __get__(self, client: Awaiting, owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
     def __get__(self, client: Any, owner: type) -> Any:
-        return self._build if client is None else types.MethodType(self._method, client)
+        if client is None:
+            return with_keywords(self._build)
+        awaits = getattr(owner, "awaits", False)
+        return types.MethodType(self._methods.get(awaits) or self._method(awaits), client)
 
 
 class Either(Protocol[F, R_co, P, T_co]):
@@ -143,25 +162,46 @@ class _OfBoth:
         self._transform = transform
         self._method = method
         self.__doc__ = method.__doc__
+        self._signatures: dict[bool, Signature] = {}
 
     def __get__(self, client: Any, owner: type) -> Any:
         of_programs = self._method.__get__(client, owner)
         if client is None:
             return of_programs
 
-        @public
-        def either(subject: Any, *args: Any, **kwargs: Any) -> Any:
-            if not callable(subject):
-                return of_programs(subject, *args, **kwargs)
+        @functools.wraps(of_programs.__func__)
+        def either(*args: Any, **kwargs: Any) -> Any:
+            subject = args[0] if args else kwargs.get("program", kwargs.get("f"))
+            point = args[1] if len(args) > 1 else kwargs.get("variables")
+            if not callable(subject) or isinstance(point, Mapping) or is_dataclass(point):
+                return of_programs(*args, **kwargs)
             try:
-                return self._transform(subject, *args, **{"client": client, **kwargs})
+                return self._transform(*args, **{"client": client, **kwargs})
             except TypeError as error:
                 if is_of_this_call(error):
                     raise UsageError(f"{error}") from None
                 raise
 
-        either.__doc__ = self.__doc__
-        return either
+        awaits = getattr(owner, "awaits", False)
+        if awaits not in self._signatures:
+            self._signatures[awaits] = _merged(of_programs, self._transform)
+        either.__signature__ = self._signatures[awaits]  # type: ignore[attr-defined]
+        return public(either)
+
+
+def _merged(of_programs: Callable[..., Any], transform: Callable[..., Any]) -> Signature:
+    """The signature of a method for programs, with the keywords of that for functions."""
+    ours, others = inspect.signature(of_programs), inspect.signature(transform)
+    known = {*ours.parameters, "f", "client", "primals", "cotangents"}
+    further = [
+        parameter.replace(kind=parameter.KEYWORD_ONLY)
+        for name, parameter in others.parameters.items()
+        if name not in known
+    ]
+    return ours.replace(
+        parameters=[*ours.parameters.values(), *further],
+        return_annotation=f"{ours.return_annotation} | {others.return_annotation}",
+    )
 
 
 def also_of(transform: Callable[F, R]) -> Callable[[sent[P, A, T]], OfBoth[F, R, P, A, T]]:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, Unpack, overload
 
 from gradwire import hooks
-from gradwire.endpoints import Program
+from gradwire.endpoints import Computed, LeastSquaresOptions, MinimizeOptions, RootOptions
 from gradwire.methods import Blocking
 from gradwire.optimization.jobs import Job
-from gradwire.optimization.requests import LeastSquaresOptions, MinimizeOptions, RootOptions
 from gradwire.optimization.results import Kind, OptimizeResult
+from gradwire.signatures import with_keywords
 from gradwire.tracing.functions import own_client
 from gradwire.usage import check_client, public
 
 
 @overload
 def minimize(
-    f: Program | Callable[..., Any],
+    f: Computed,
     x0: Any = None,
     args: Any = (),
     method: str | None = None,
@@ -28,7 +27,7 @@ def minimize(
 ) -> OptimizeResult: ...
 @overload
 def minimize(
-    f: Program | Callable[..., Any],
+    f: Computed,
     x0: Any = None,
     args: Any = (),
     method: str | None = None,
@@ -37,27 +36,32 @@ def minimize(
     background: Literal[True],
     **options: Unpack[MinimizeOptions],
 ) -> Job: ...
+@with_keywords
 @public
 def minimize(
-    f: Any,
+    f: Computed,
     x0: Any = None,
     args: Any = (),
     method: str | None = None,
     *,
-    client: Any = None,
-    **options: Any,
-) -> Any:
+    client: Blocking | None = None,
+    background: bool = False,
+    **options: Unpack[MinimizeOptions],
+) -> OptimizeResult | Job:
     """The least value of ``f(x, *args)``, from ``x0`` on, by the default client.
 
     >>> gradwire.minimize(lambda x: np.sum((x - 3) ** 2), np.zeros(2)).x
     array([3., 3.])
     """
-    return _asked("minimize", f, x0, args, method, client, options)
+    found: OptimizeResult | Job = _asked(
+        "minimize", f, x0, args, method, client, background=background, **options
+    )
+    return found
 
 
 @overload
 def least_squares(
-    f: Program | Callable[..., Any],
+    f: Computed,
     x0: Any = None,
     args: Any = (),
     method: str | None = None,
@@ -68,7 +72,7 @@ def least_squares(
 ) -> OptimizeResult: ...
 @overload
 def least_squares(
-    f: Program | Callable[..., Any],
+    f: Computed,
     x0: Any = None,
     args: Any = (),
     method: str | None = None,
@@ -77,27 +81,32 @@ def least_squares(
     background: Literal[True],
     **options: Unpack[LeastSquaresOptions],
 ) -> Job: ...
+@with_keywords
 @public
 def least_squares(
-    f: Any,
+    f: Computed,
     x0: Any = None,
     args: Any = (),
     method: str | None = None,
     *,
-    client: Any = None,
-    **options: Any,
-) -> Any:
+    client: Blocking | None = None,
+    background: bool = False,
+    **options: Unpack[LeastSquaresOptions],
+) -> OptimizeResult | Job:
     """The parameters of the least sum of squares of ``f(x, *args)``, by the default client.
 
     >>> gradwire.least_squares(lambda x: np.exp(x) - 2, np.zeros(1)).x.round(6)
     array([0.693147])
     """
-    return _asked("least_squares", f, x0, args, method, client, options)
+    found: OptimizeResult | Job = _asked(
+        "least_squares", f, x0, args, method, client, background=background, **options
+    )
+    return found
 
 
 @overload
 def root(
-    f: Program | Callable[..., Any],
+    f: Computed,
     x0: Any = None,
     args: Any = (),
     method: str | None = None,
@@ -108,7 +117,7 @@ def root(
 ) -> OptimizeResult: ...
 @overload
 def root(
-    f: Program | Callable[..., Any],
+    f: Computed,
     x0: Any = None,
     args: Any = (),
     method: str | None = None,
@@ -117,26 +126,31 @@ def root(
     background: Literal[True],
     **options: Unpack[RootOptions],
 ) -> Job: ...
+@with_keywords
 @public
 def root(
-    f: Any,
+    f: Computed,
     x0: Any = None,
     args: Any = (),
     method: str | None = None,
     *,
-    client: Any = None,
-    **options: Any,
-) -> Any:
+    client: Blocking | None = None,
+    background: bool = False,
+    **options: Unpack[RootOptions],
+) -> OptimizeResult | Job:
     """Where all values of ``f(x, *args)`` are zero, by the default client.
 
     >>> gradwire.root(lambda x: np.cos(x) - x, np.ones(1)).x.round(6)
     array([0.739085])
     """
-    return _asked("root", f, x0, args, method, client, options)
+    found: OptimizeResult | Job = _asked(
+        "root", f, x0, args, method, client, background=background, **options
+    )
+    return found
 
 
 def _asked(
-    kind: Kind, f: Any, x0: Any, args: Any, method: str | None, client: Any, options: Any
+    kind: Kind, f: Any, x0: Any, args: Any, method: str | None, client: Any, **options: Any
 ) -> Any:
     check_client(client)
     own = own_client(f) if client is None else client

@@ -143,12 +143,7 @@ def _recorded(
     function: Function[..., Any], args: tuple[Any, ...], count: int
 ) -> Steps[tuple[TracedProgram, list[Any]]]:
     """The recording at these arguments, of which the first ``count`` leaves will move."""
-    traced, given = yield from function.path(args)
-    while traced.guards:
-        _, decided = yield from traced.ask(given)
-        if traced.guards_hold(decided):
-            break
-        traced, given = yield from function.path(args, guard_values=decided)
+    traced, given = yield from function.decided(args)
     moving = {name for name, i in traced.arguments.items() if i < count}
     terms = {traced.written.leaves[name] for name in moving}
     for guard in traced.guards:

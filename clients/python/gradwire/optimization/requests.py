@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Literal, TypeAlias, TypedDict
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from gradwire import hooks
 from gradwire.call import Call, Reply, Steps
-from gradwire.endpoints import Promotion
+from gradwire.endpoints import LeastSquaresOptions, MinimizeOptions, RootOptions
 from gradwire.errors import GradwireError, UsageError
 from gradwire.optimization.following import cancelled, completed, deleted, deletion, followed
 from gradwire.optimization.handles import JobDocument, JobHandle, JobProgress, text_of
@@ -23,7 +23,6 @@ from gradwire.optimization.recorded import of_function
 from gradwire.optimization.results import Kind, OptimizeResult, result_of
 from gradwire.tracing.traced import TracedProgram, with_source_notes
 from gradwire.tracing.writing import Written
-from gradwire.trees import Names, Variables
 from gradwire.usage import check_function, used
 
 #: How long the first answer may take; what takes longer is a job, and shows its progress.
@@ -43,60 +42,6 @@ ACCEPTED: Final = 202
 Handle: TypeAlias = Callable[..., JobHandle[Any]]
 #: A display of progress, as a context whose value is called with each.
 Show: TypeAlias = AbstractContextManager[Callable[[JobProgress], Any]]
-
-
-class RootOptions(TypedDict, total=False):
-    """Options of ``root``; ``None`` stands for the default."""
-
-    #: Of a program: what does not move, and which variables do, by default all that are trainable.
-    variables: Variables | None
-    sources: Names
-    #: Of a program: what is optimised, by default its output.
-    target: Names
-    #: The tolerance of the method's own test for its end.
-    tol: float | None
-    #: Options of the method, as SciPy's.
-    options: Mapping[str, Any] | None
-    #: Ends with the best point after so many seconds, without success.
-    max_seconds: float | None
-    #: How long the first answer may take: what takes longer is a job. A second by default.
-    wait_ms: float | None
-    promotion: Promotion | None
-    #: Evaluates as NumPy does, operation by operation: all runs of one request have the same bits.
-    exact: bool | None
-    #: Called some times a second with an ``OptimizeResult`` that has ``fun`` and ``nit`` but not
-    #: ``x``, and in the end with the result. If it raises ``StopIteration``, the job is cancelled.
-    callback: Callable[[OptimizeResult], Any] | None
-    #: Show the progress of what takes long; by default in notebooks, and on terminals with tqdm.
-    progress: bool | None
-    #: A second call with this key is answered by the job of the first.
-    idempotency_key: str | None
-
-
-class MinimizeOptions(RootOptions, total=False):
-    """Options of ``minimize``."""
-
-    #: Pairs ``(low, high)`` for all elements in a row or by path, or ``scipy.optimize.Bounds``.
-    bounds: Any
-    #: SciPy's ``NonlinearConstraint``, ``LinearConstraint`` and dictionaries, one or several.
-    constraints: Any
-    #: Of first-order methods: ``{"size": 64, "variables": ["X", "y"], "seed": 0}``.
-    minibatch: Mapping[str, Any] | None
-
-
-class LeastSquaresOptions(RootOptions, total=False):
-    """Options of ``least_squares``."""
-
-    #: A pair of all lower and all upper ends, ``scipy.optimize.Bounds``, or pairs by path.
-    bounds: Any
-    loss: str | None
-    f_scale: float | None
-    x_scale: float | Literal["jac"] | None
-    ftol: float | None
-    xtol: float | None
-    gtol: float | None
-    max_nfev: int | None
-    tr_solver: str | None
 
 
 OPTIONS: Final[Mapping[str, frozenset[str]]] = {

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 from gradwire import endpoints
-from gradwire.call import Call, Reply, Steps
-from gradwire.endpoints import (
-    EvaluateOptions,
-    ExplainOptions,
-    Program,
-    program_at,
-    program_document,
-)
+from gradwire.call import Call, Conversation, Reply, Steps
+from gradwire.endpoints import Computed, EvaluateOptions, ExplainOptions, program_document
 from gradwire.errors import UsageError
 from gradwire.explanations import Explanation
 from gradwire.methods import sent
@@ -28,6 +22,7 @@ from gradwire.resources.mapping import (
 )
 from gradwire.results import Evaluation
 from gradwire.tracing.functions import Function
+from gradwire.tracing.named import asked
 from gradwire.trees import Names, Variables
 
 
@@ -37,10 +32,10 @@ class Compute(Derivatives):
     @sent
     def evaluate(
         self,
-        program: Program,
+        program: Computed,
         variables: Variables | None = None,
         **options: Unpack[EvaluateOptions],
-    ) -> Call[Evaluation]:
+    ) -> Conversation[Evaluation]:
         r"""The values of ``outputs``, nested as they are, by default of the program's own.
 
         Further options are ``batch``, ``promotion``, ``exact`` and ``timeout_ms``.
@@ -48,15 +43,15 @@ class Compute(Derivatives):
         >>> client.evaluate("y = x**2\nsum(y)", {"x": [1.0, 2.0]}).outputs
         np.float64(5.0)
         """
-        return endpoints.evaluation(program_at(program, variables), options)
+        return asked(endpoints.evaluation, program, variables, options, moving=())
 
     @sent
     def explain(
         self,
-        program: Program,
+        program: Computed,
         variables: Variables | None = None,
         **options: Unpack[ExplainOptions],
-    ) -> Call[Explanation]:
+    ) -> Conversation[Explanation]:
         r"""How the service computes a query: its instructions, and the values and adjoints of all.
 
         ``nodes`` are the program as it was recorded, each with its value, and as ``adjoint`` with
@@ -71,7 +66,7 @@ class Compute(Derivatives):
         >>> [each.op for each in answer.instructions if each.derivative]
         ['cos', 'multiply']
         """
-        return endpoints.explained(program_at(program, variables), options)
+        return asked(endpoints.explained, program, variables, options, options.get("sources"))
 
     @sent
     def request(self, method: str, path: str, document: Any = None) -> Call[Reply]:
@@ -89,7 +84,7 @@ class Compute(Derivatives):
     @sent
     def map(
         self,
-        f: Program | Callable[..., Any],
+        f: Computed,
         *points: Iterable[Any],
         variables: Variables | None = None,
         chunk: int | None = None,
@@ -118,13 +113,13 @@ class Compute(Derivatives):
         program_document(f)  # which refuses what is no program
         if len(points) != 1:
             raise UsageError(f"a program has one sequence of points, not {len(points)}")
-        asked = MappedProgram(f, variables, options)
-        return mapped(asked, iter(points[0]), chunk, progress_of(points, progress))
+        points_of = MappedProgram(f, variables, options)
+        return mapped(points_of, iter(points[0]), chunk, progress_of(points, progress))
 
     @sent
     def draw(
         self,
-        program: Program | Callable[..., Any],
+        program: Computed,
         *point: Any,
         target: Names = None,
         sources: Names = None,

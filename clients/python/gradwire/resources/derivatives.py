@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from gradwire import endpoints
-from gradwire.call import Call, Reply
+from gradwire.call import Call, Conversation, Steps
 from gradwire.endpoints import (
     CheckOptions,
+    Computed,
     DerivativeOptions,
     GradientOptions,
     HessianOptions,
     JacobianOptions,
-    Program,
-    program_at,
+    ProgramAt,
 )
+from gradwire.errors import UsageError
 from gradwire.methods import Awaiting, Blocking, also_of, sent
 from gradwire.results import Check, Gradient, Hessian, Hvp, Jacobian, Jvp
 from gradwire.tracing import transforms
 from gradwire.tracing.functions import Function, Runs
+from gradwire.tracing.named import asked
 from gradwire.tracing.points import Argnums
 from gradwire.tracing.transforms import Axes
 from gradwire.trees import Names, Variables, outermost
@@ -62,17 +64,6 @@ class Derivatives:
         return Function(python, cast(Runs, self))
 
     @public
-    def grad(
-        self, f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
-    ) -> Function[..., Any]:
-        """The gradient of a Python function, as ``gradwire.grad``.
-
-        >>> client.grad(lambda w: np.sum(w**2))(np.array([1.0, 2.0]))
-        array([2., 4.])
-        """
-        return transforms.grad(f, argnums, has_aux=has_aux, client=cast(Runs, self))
-
-    @public
     def vjp(self, f: Callable[..., Any], primals: Sequence[Any], cotangents: Any) -> Any:
         """A value and the gradients of its sum weighted by cotangents, as ``gradwire.vjp``.
 
@@ -95,10 +86,10 @@ class Derivatives:
     @sent
     def gradient(
         self,
-        program: Program,
+        program: Computed,
         variables: Variables | None = None,
         **options: Unpack[GradientOptions],
-    ) -> Call[Gradient]:
+    ) -> Conversation[Gradient]:
         """A target's value, and its gradient at every source.
 
         ``gradients`` has exactly the structure of ``sources`` (names nested in lists and
@@ -111,12 +102,12 @@ class Derivatives:
         >>> client.gradient("sum(w * x**2)", {"w": 2.0, "x": [1.0, 3.0]}, sources="x").gradients
         array([ 4., 12.])
         """
-        return endpoints.gradient(program_at(program, variables), options)
+        return asked(endpoints.gradient, program, variables, options, options.get("sources"))
 
     @sent
     def check(
-        self, program: Program, variables: Variables | None = None, **options: Unpack[CheckOptions]
-    ) -> Call[Check]:
+        self, program: Computed, variables: Variables | None = None, **options: Unpack[CheckOptions]
+    ) -> Conversation[Check]:
         """The gradient beside central differences of the target's values.
 
         Elements are moved by ``step`` times their size, or times one if that is larger. A source
@@ -126,16 +117,16 @@ class Derivatives:
         >>> client.check("log(det(a))", {"a": [[2.0, 1.0], [0.5, 3.0]]}).ok
         True
         """
-        return endpoints.check(program_at(program, variables), options)
+        return asked(endpoints.check, program, variables, options, options.get("sources"))
 
     @also_of(transforms.jacobian)
     @sent
     def jacobian(
         self,
-        program: Program,
+        program: Computed,
         variables: Variables | None = None,
         **options: Unpack[JacobianOptions],
-    ) -> Call[Jacobian]:
+    ) -> Conversation[Jacobian]:
         """The derivative of each element of a target, one array, in each element of the sources.
 
         ``jacobian`` has the structure of ``sources``; ``mode`` takes it by rows (``reverse``), by
@@ -145,16 +136,16 @@ class Derivatives:
         >>> client.jacobian("stack([x * y, x + y])", {"x": 2.0, "y": 3.0}).jacobian
         {'x': array([3., 1.]), 'y': array([2., 1.])}
         """
-        return endpoints.jacobian(program_at(program, variables), options)
+        return asked(endpoints.jacobian, program, variables, options, options.get("sources"))
 
     @also_of(transforms.hessian)
     @sent
     def hessian(
         self,
-        program: Program,
+        program: Computed,
         variables: Variables | None = None,
         **options: Unpack[HessianOptions],
-    ) -> Call[Hessian]:
+    ) -> Conversation[Hessian]:
         """A target's second derivatives in each pair of sources, and its gradients.
 
         ``hessian`` has the structure of ``sources`` twice: ``hessian["x"]["y"]`` is the Jacobian
@@ -164,17 +155,17 @@ class Derivatives:
         array([[ 6.,  0.],
                [ 0., 12.]])
         """
-        return endpoints.hessian(program_at(program, variables), options)
+        return asked(endpoints.hessian, program, variables, options, options.get("sources"))
 
     @also_of(transforms.jvp)
     @sent
     def jvp(
         self,
-        program: Program,
+        program: Computed,
         variables: Variables,
         tangents: Variables,
         **options: Unpack[DerivativeOptions],
-    ) -> Call[Jvp]:
+    ) -> Conversation[Jvp]:
         """A target's derivative along tangents, in the target's structure.
 
         ``tangents`` go by name, each nested as what it is a direction of, a variable or an
@@ -183,17 +174,21 @@ class Derivatives:
         >>> client.jvp("x * y", {"x": [1.0, 2.0], "y": 3.0}, {"x": [1.0, -1.0]}).jvp
         array([ 3., -3.])
         """
-        return endpoints.jvp(program_at(program, variables), tangents, options)
+
+        def query(at: ProgramAt, given: DerivativeOptions) -> Call[Jvp]:
+            return endpoints.jvp(at, tangents, given)
+
+        return asked(query, program, variables, options, [*outermost(tangents, "tangents")])
 
     @also_of(transforms.hvp)
     @sent
     def hvp(
         self,
-        program: Program,
+        program: Computed,
         variables: Variables,
         vectors: Variables,
         **options: Unpack[DerivativeOptions],
-    ) -> Call[Hvp]:
+    ) -> Conversation[Hvp]:
         """The Hessian times vectors and the gradients, both in the structure of the vectors.
 
         The Hessian itself is never made: this costs as much as a few gradients. ``vectors`` go by
@@ -202,7 +197,11 @@ class Derivatives:
         >>> client.hvp("sum(x**4)", {"x": [1.0, 2.0]}, {"x": [1.0, -1.0]}).hvp
         {'x': array([ 12., -48.])}
         """
-        return endpoints.hvp(program_at(program, variables), vectors, options)
+
+        def query(at: ProgramAt, given: DerivativeOptions) -> Call[Hvp]:
+            return endpoints.hvp(at, vectors, given)
+
+        return asked(query, program, variables, options, [*outermost(vectors, "vectors")])
 
     @overload
     def value_and_grad(
@@ -210,14 +209,22 @@ class Derivatives:
     ) -> Function[..., Any]: ...
     @overload
     def value_and_grad(
-        self: Blocking, program: Program, *, target: Names = None, sources: Names = None
+        self: Blocking, program: Computed, *, target: Names = None, sources: Names = None
     ) -> PointFunction[tuple[Any, Any]]: ...
     @overload
     def value_and_grad(
-        self: Awaiting, program: Program, *, target: Names = None, sources: Names = None
+        self: Awaiting, program: Computed, *, target: Names = None, sources: Names = None
     ) -> PointFunction[Coroutine[Any, Any, tuple[Any, Any]]]: ...
     @public
-    def value_and_grad(self: Any, program: Any, *args: Any, **options: Any) -> Any:
+    def value_and_grad(
+        self: Any,
+        program: Computed,
+        argnums: Argnums = 0,
+        *,
+        has_aux: bool = False,
+        target: Names = None,
+        sources: Names = None,
+    ) -> Function[..., Any] | PointFunction[Any]:
         """A function of the variables that returns ``(value, gradients)``.
 
         What SciPy's optimisers take with ``jac=True``:
@@ -227,25 +234,74 @@ class Derivatives:
         >>> found.x.round(6)
         array([3., 3.])
         """
-        with used("value_and_grad"):
-            if callable(program):
-                return transforms.value_and_grad(program, *args, **{"client": self, **options})
-            asked = _gradient_options(*args, **options)
+        if callable(program) and target is None and sources is None:
+            return transforms.value_and_grad(program, argnums, has_aux=has_aux, client=self)
+        return _of_variables(self, "value_and_grad", program, argnums, has_aux, target, sources)
 
-        @public
-        def value_and_grad(variables: Variables | None = None, /, **named: Any) -> Any:
-            with used("value_and_grad"):
-                given = variables if not named else {**outermost(variables or {}), **named}
-                call = endpoints.gradient(program_at(program, given), asked)
+    @overload
+    def grad(
+        self, program: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
+    ) -> Function[..., Any]: ...
+    @overload
+    def grad(
+        self: Blocking, program: Computed, *, target: Names = None, sources: Names = None
+    ) -> PointFunction[Any]: ...
+    @overload
+    def grad(
+        self: Awaiting, program: Computed, *, target: Names = None, sources: Names = None
+    ) -> PointFunction[Coroutine[Any, Any, Any]]: ...
+    @public
+    def grad(
+        self: Any,
+        program: Computed,
+        argnums: Argnums = 0,
+        *,
+        has_aux: bool = False,
+        target: Names = None,
+        sources: Names = None,
+    ) -> Function[..., Any] | PointFunction[Any]:
+        """The gradient of a Python function, as ``gradwire.grad``.
 
-            def pair(reply: Reply) -> tuple[Any, Any]:
-                answer = call.read(reply)
-                return answer.value, answer.gradients
+        Of a program, or with ``sources`` or a ``target`` by name, it is a function of the variables
+        that returns the gradients.
 
-            return self.run(Call(call.method, call.path, call.document, pair, call.source))
+        >>> client.grad(lambda w: np.sum(w**2))(np.array([1.0, 2.0]))
+        array([2., 4.])
+        >>> client.grad("sum(w**2)", sources="w")(w=[1.0, 2.0])
+        array([2., 4.])
+        """
+        if callable(program) and target is None and sources is None:
+            return transforms.grad(program, argnums, has_aux=has_aux, client=self)
+        return _of_variables(self, "grad", program, argnums, has_aux, target, sources)
 
-        return value_and_grad
 
+def _of_variables(
+    client: Any,
+    name: Literal["grad", "value_and_grad"],
+    program: Computed,
+    argnums: Argnums,
+    has_aux: bool,
+    target: Names,
+    sources: Names,
+) -> PointFunction[Any]:
+    """The gradients of a program, or its value with them, as a function of the variables."""
+    if argnums != 0 or has_aux:
+        raise UsageError(
+            "argnums and has_aux go with a Python function alone",
+            hint="sources and target go by name",
+        )
+    options = GradientOptions(target=target, sources=sources)
 
-def _gradient_options(*, target: Names = None, sources: Names = None) -> GradientOptions:
-    return GradientOptions(target=target, sources=sources)
+    def found(asked_for: Conversation[Gradient]) -> Steps[Any]:
+        answer = yield from asked_for
+        return answer.gradients if name == "grad" else (answer.value, answer.gradients)
+
+    @public
+    def of_variables(variables: Variables | None = None, /, **named: Any) -> Any:
+        with used(name):
+            given = variables if not named else {**outermost(variables or {}), **named}
+            query = asked(endpoints.gradient, program, given, options, sources)
+        return client.run(found(query))
+
+    of_variables.__name__ = of_variables.__qualname__ = name
+    return of_variables

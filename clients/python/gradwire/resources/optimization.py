@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overload
 
-from gradwire.endpoints import Program
+from gradwire.endpoints import Computed, LeastSquaresOptions, MinimizeOptions, RootOptions
+from gradwire.signatures import with_keywords
 from gradwire.usage import public, used
 
 if TYPE_CHECKING:  # imported once an optimisation is asked for
-    from gradwire.optimization.requests import LeastSquaresOptions, MinimizeOptions, RootOptions
     from gradwire.optimization.results import Kind
 
 #: What a client returns: a result, and a job that computes one; or a coroutine of either.
@@ -31,7 +30,7 @@ class Optimizations(Generic[Found, Started]):
     @overload
     def minimize(
         self,
-        f: Program | Callable[..., Any],
+        f: Computed,
         x0: Any = None,
         args: Any = (),
         method: str | None = None,
@@ -42,7 +41,7 @@ class Optimizations(Generic[Found, Started]):
     @overload
     def minimize(
         self,
-        f: Program | Callable[..., Any],
+        f: Computed,
         x0: Any = None,
         args: Any = (),
         method: str | None = None,
@@ -50,15 +49,18 @@ class Optimizations(Generic[Found, Started]):
         background: Literal[True],
         **options: Unpack[MinimizeOptions],
     ) -> Started: ...
+    @with_keywords
     @public
     def minimize(
-        self: Any,
-        f: Any,
+        self,
+        f: Computed,
         x0: Any = None,
         args: Any = (),
         method: str | None = None,
-        **options: Any,
-    ) -> Any:
+        *,
+        background: bool = False,
+        **options: Unpack[MinimizeOptions],
+    ) -> Found | Started:
         """The least value of a function of one number, by default with L-BFGS-B.
 
         Methods are those of ``scipy.optimize.minimize`` that use derivatives, and ``sgd``,
@@ -71,12 +73,15 @@ class Optimizations(Generic[Found, Started]):
         >>> client.minimize("sum((x - a)**2)", {"x": [0.0, 0.0]}, variables={"a": 3.0}).x
         {'x': array([3., 3.])}
         """
-        return _optimized(self, "minimize", f, x0, args, method, options)
+        found: Found | Started = _optimized(
+            self, "minimize", f, x0, args, method, background, options
+        )
+        return found
 
     @overload
     def least_squares(
         self,
-        f: Program | Callable[..., Any],
+        f: Computed,
         x0: Any = None,
         args: Any = (),
         method: str | None = None,
@@ -87,7 +92,7 @@ class Optimizations(Generic[Found, Started]):
     @overload
     def least_squares(
         self,
-        f: Program | Callable[..., Any],
+        f: Computed,
         x0: Any = None,
         args: Any = (),
         method: str | None = None,
@@ -95,15 +100,18 @@ class Optimizations(Generic[Found, Started]):
         background: Literal[True],
         **options: Unpack[LeastSquaresOptions],
     ) -> Started: ...
+    @with_keywords
     @public
     def least_squares(
-        self: Any,
-        f: Any,
+        self,
+        f: Computed,
         x0: Any = None,
         args: Any = (),
         method: str | None = None,
-        **options: Any,
-    ) -> Any:
+        *,
+        background: bool = False,
+        **options: Unpack[LeastSquaresOptions],
+    ) -> Found | Started:
         """The least sum of squares of all values of a function, by default with ``trf``.
 
         Methods and options are those of ``scipy.optimize.least_squares``: ``loss``, ``f_scale``,
@@ -114,12 +122,15 @@ class Optimizations(Generic[Found, Started]):
         >>> found = client.least_squares("y - a * t", {"a": 0.0}, variables={"t": t, "y": y})
         >>> found.x["a"], found.cost
         """
-        return _optimized(self, "least_squares", f, x0, args, method, options)
+        found: Found | Started = _optimized(
+            self, "least_squares", f, x0, args, method, background, options
+        )
+        return found
 
     @overload
     def root(
         self,
-        f: Program | Callable[..., Any],
+        f: Computed,
         x0: Any = None,
         args: Any = (),
         method: str | None = None,
@@ -130,7 +141,7 @@ class Optimizations(Generic[Found, Started]):
     @overload
     def root(
         self,
-        f: Program | Callable[..., Any],
+        f: Computed,
         x0: Any = None,
         args: Any = (),
         method: str | None = None,
@@ -138,15 +149,18 @@ class Optimizations(Generic[Found, Started]):
         background: Literal[True],
         **options: Unpack[RootOptions],
     ) -> Started: ...
+    @with_keywords
     @public
     def root(
-        self: Any,
-        f: Any,
+        self,
+        f: Computed,
         x0: Any = None,
         args: Any = (),
         method: str | None = None,
-        **options: Any,
-    ) -> Any:
+        *,
+        background: bool = False,
+        **options: Unpack[RootOptions],
+    ) -> Found | Started:
         """Where all values of a function are zero, as many as it has parameters.
 
         Methods are those of ``scipy.optimize.root``, by default ``hybr``, with exact Jacobians.
@@ -154,16 +168,23 @@ class Optimizations(Generic[Found, Started]):
         >>> client.root("{'a': cos(x) - y, 'b': y - x}", {"x": 1.0, "y": 1.0}).x["x"].round(6)
         np.float64(0.739085)
         """
-        return _optimized(self, "root", f, x0, args, method, options)
+        found: Found | Started = _optimized(self, "root", f, x0, args, method, background, options)
+        return found
 
 
 def _optimized(
-    client: Any, kind: Kind, f: Any, x0: Any, args: Any, method: str | None, options: dict[str, Any]
+    client: Any,
+    kind: Kind,
+    f: Any,
+    x0: Any,
+    args: Any,
+    method: str | None,
+    background: bool,
+    options: Any,
 ) -> Any:
     from gradwire.optimization.requests import optimized  # noqa: PLC0415 - few clients optimise
 
     with used(kind):
-        background = bool(options.pop("background", False))
         handle = client.jobs.handle
-        asked = optimized(kind, handle, f, x0, args, method, options, background)
+        asked = optimized(kind, handle, f, x0, args, method, dict(options), bool(background))
     return client.run(asked)

@@ -222,6 +222,18 @@ class Function(Generic[P, T]):
             del known[:-MOST_PATHS]
         return traced, leaves
 
+    def decided(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any] = NOTHING
+    ) -> Steps[tuple[TracedProgram, list[Any]]]:
+        """The recording that decides as these arguments do, and their leaves."""
+        traced, leaves = yield from self.path(args, kwargs)
+        while traced.guards:
+            _, values = yield from traced.ask(leaves)
+            if traced.guards_hold(values):
+                break
+            traced, leaves = yield from self.path(args, kwargs, values)
+        return traced, leaves
+
     def _kept(
         self,
         traced: TracedProgram,
@@ -279,7 +291,7 @@ class Function(Generic[P, T]):
         watched: Sequence[Captured],
     ) -> BlockingStep[TracedProgram]:
         given = tuple(
-            [_floats(arg) if i in self._differentiated else arg for i, arg in enumerate(args)]
+            [with_floats(arg) if i in self._differentiated else arg for i, arg in enumerate(args)]
         )
         leaves, structure = flatten((given, kwargs))
         names = self._names or leaf_names(self._python, structure)
@@ -378,7 +390,7 @@ def _with_substitutes(structure: Structure) -> Structure:
     return structure
 
 
-def _floats(value: Any) -> Any:
+def with_floats(value: Any) -> Any:
     """Nested values with numbers to differentiate in, in place of integers."""
     leaves, structure = flatten(value, lambda part: type(part) is int or is_array_like(part))
     floats = [float(leaf) if type(leaf) is int else leaf for leaf in leaves]
