@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from gradwire.call import Call, Reply
 from gradwire.documents import Document
@@ -74,14 +73,11 @@ class Limits(Document):
     gpu: Gpu | None = None
 
 
-_Operations: TypeAlias = list[Operation]
-
-
 class Catalogue:
     """The service's description of itself; neither method needs an API key."""
 
     @sent
-    def ops(self) -> Call[_Operations]:
+    def ops(self) -> Call[list[Operation]]:
         """Every operation, in the order of the service.
 
         >>> {op.name: op for op in client.ops()}["tanh"].differentiable
