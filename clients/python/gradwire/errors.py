@@ -1,5 +1,10 @@
 """The errors of the SDK: a class for each code of the service, and one for each status.
 
+Most programs need eight: ``GradwireError``, the base of all; ``UsageError`` and ``NotTraceable``,
+before anything is sent; ``TransportError``, without an answer; ``APIError``, a refusal, of which
+``Unprocessable`` is for programs and values, ``DeadlineExceeded`` for time and ``Unavailable`` for
+a service that cannot answer now.
+
     GradwireError
     ├── TransportError                no answer: not reachable, or the connection was lost
     │   └── RequestTimeout                no answer within the client's ``timeout``

@@ -20,7 +20,8 @@ import numpy as np
 
 from gradwire.adapters.requirements import blocking_client, needs
 from gradwire.adapters.routines import Avals, Nested, Positions, Routine
-from gradwire.tracing.functions import Runs, leaf_names
+from gradwire.tracing.arguments import leaf_names
+from gradwire.tracing.functions import Runs
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import flatten, is_array_like, unflatten
 

@@ -18,7 +18,8 @@ import numpy as np
 from gradwire.adapters.requirements import blocking_client, needs
 from gradwire.adapters.routines import Avals, Nested, Routine
 from gradwire.bfloat16 import BFLOAT16, FLOATING, INEXACT, dtype_of, result_type, rounded
-from gradwire.tracing.functions import Runs, leaf_names
+from gradwire.tracing.arguments import leaf_names
+from gradwire.tracing.functions import Runs
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import flatten, unflatten
 

@@ -15,7 +15,8 @@ from gradwire.hidden import plain
 from gradwire.optimization.constraints import Constraint, constraints_of, joined
 from gradwire.optimization.objectives import Objective, dotted
 from gradwire.optimization.parameters import Parameter
-from gradwire.tracing.functions import Function, inline_of, leaf_names
+from gradwire.tracing.arguments import leaf_names
+from gradwire.tracing.functions import Function, inline_of
 from gradwire.tracing.structures import is_array_like, parameter_leaves
 from gradwire.tracing.terms import Term, dependencies
 from gradwire.tracing.traced import TracedProgram

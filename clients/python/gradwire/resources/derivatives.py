@@ -49,9 +49,10 @@ class Derivatives:
     rounding: the same bits as the recorded operations, one by one, in NumPy) and ``timeout_ms``;
     all but ``jvp`` and ``hvp`` also ``sources``.
 
-    Instead of a program, ``value_and_grad``, ``jacobian``, ``hessian``, ``jvp`` and ``hvp`` take a
-    Python function as well, as ``grad``, ``vjp``, ``vmap`` and ``function`` do. They are then the
-    functions of the same names in ``gradwire``, by this client's service.
+    Each also takes a Python function, with its arguments by name in place of variables. ``grad``,
+    ``value_and_grad``, ``jacobian``, ``hessian``, ``jvp`` and ``hvp`` of a function whose arguments
+    are not given by name are those of ``gradwire``, by this client's service, and so are ``vjp``,
+    ``vmap`` and ``function``.
     """
 
     @public

@@ -25,8 +25,9 @@ import numpy as np
 from gradwire.tracing.libraries import SCIPY, substitute_of
 from gradwire.tracing.number_classes import CLASSES
 from gradwire.tracing.patching import PATCHES, Binding, Patch
+from gradwire.tracing.purity import DRAWING, is_home_of_pure
 from gradwire.tracing.recordable import from_outside
-from gradwire.tracing.state import DRAWING, OfProcess, State, equal, is_home_of_pure
+from gradwire.tracing.state import OfProcess, State, equal
 from gradwire.tracing.traces import LIBRARIES
 
 #: Names by which a function reads the environment of its process.

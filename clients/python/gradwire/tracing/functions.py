@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from gradwire import hints, hooks
 from gradwire.call import BlockingStep, Conversation, Fetch, Steps
 from gradwire.errors import NotTraceable, RecordingWarning
+from gradwire.tracing.arguments import leaf_names, with_floats, with_substitutes
 from gradwire.tracing.captured import Captured
 from gradwire.tracing.libraries import loaded_patches, substitute_of
 from gradwire.tracing.number_classes import in_use
 from gradwire.tracing.patching import PATCHES
 from gradwire.tracing.signatures import signature
-from gradwire.tracing.structures import Structure, flatten, is_array_like, paths, unflatten
+from gradwire.tracing.structures import flatten
 from gradwire.tracing.terms import NOTHING
 from gradwire.tracing.traced import TracedProgram, record
 from gradwire.tracing.traces import current
-from gradwire.trees import Level, Static
+from gradwire.trees import Static
 from gradwire.usage import check_client, check_function, public, short_traceback, used
 
 P = ParamSpec("P")
@@ -297,7 +296,7 @@ class Function(Generic[P, T]):
         names = self._names or leaf_names(self._python, structure)
 
         def recorded(fetch: Fetch) -> TracedProgram:
-            chosen = _with_substitutes(structure)
+            chosen = with_substitutes(structure)
             make = partial(record, self.inline, names, chosen, leaves, fetch, guard_values)
             patches = [*loaded_patches(), *[p for each in watched for p in each.library_patches()]]
             if not self._is_wide:
@@ -379,38 +378,3 @@ def inline_of(python: Callable[..., Any]) -> Callable[..., Any]:
 def own_client(python: Callable[..., Any]) -> Runs | None:
     """The client that a ``Function`` was given, if any."""
     return python.own_client if isinstance(python, Function) else None
-
-
-def _with_substitutes(structure: Structure) -> Structure:
-    """A structure of arguments with substitutes of the libraries' functions among them."""
-    if isinstance(structure, Level):
-        return replace(structure, parts=tuple(map(_with_substitutes, structure.parts)))
-    if isinstance(structure, Static) and (found := substitute_of(structure.value)) is not None:
-        return Static(found)
-    return structure
-
-
-def with_floats(value: Any) -> Any:
-    """Nested values with numbers to differentiate in, in place of integers."""
-    leaves, structure = flatten(value, lambda part: type(part) is int or is_array_like(part))
-    floats = [float(leaf) if type(leaf) is int else leaf for leaf in leaves]
-    return unflatten(structure, iter(floats))
-
-
-def leaf_names(python: Callable[..., Any], structure: Structure) -> list[str]:
-    """The leaves' names, by the function's parameters."""
-    try:
-        parameters = list(inspect.signature(python).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
-    args, kwargs = structure.parts  # type: ignore[union-attr]  # a pair
-    names: list[str] = []
-    for i, part in enumerate(args.parts):  # type: ignore[union-attr]  # a tuple
-        plain = i < len(parameters) and parameters[i].kind in (
-            inspect.Parameter.POSITIONAL_ONLY,
-            inspect.Parameter.POSITIONAL_OR_KEYWORD,
-        )
-        names += paths(part, parameters[i].name if plain else f"x{i}")
-    for name, part in zip(kwargs.keys, kwargs.parts, strict=True):  # type: ignore[union-attr]
-        names += paths(part, name)
-    return names

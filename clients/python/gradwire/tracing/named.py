@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from gradwire.call import Call, Conversation, Steps
 from gradwire.endpoints import Computed, ProgramAt, program_at
 from gradwire.errors import UsageError
-from gradwire.tracing.functions import Function, with_floats
+from gradwire.tracing.arguments import with_floats
+from gradwire.tracing.functions import Function
 from gradwire.tracing.structures import Structure, flatten
 from gradwire.tracing.traced import TracedProgram, with_source_notes
 from gradwire.tracing.writing import Written

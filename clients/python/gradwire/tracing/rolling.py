@@ -7,9 +7,7 @@ element by the number of the pass, or a number. The passes become one ``lax.scan
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +16,14 @@ from gradwire.bfloat16 import NAME
 from gradwire.stored import RemoteArray
 from gradwire.tracing import literals
 from gradwire.tracing.evaluation import LocalValues, NotHere
+from gradwire.tracing.repetitions import (
+    FEWEST_PASSES,
+    FEWEST_TERMS,
+    NUMBERS,
+    Stretch,
+    key_of,
+    repetitions,
+)
 from gradwire.tracing.terms import (
     AT,
     ITEM,
@@ -34,14 +40,10 @@ from gradwire.tracing.terms import (
     with_leaves,
 )
 
-#: Fewer terms, or passes, are sent one by one: the engine finds their loop as quickly.
-FEWEST_TERMS, FEWEST_PASSES = 600, 32
 #: A pass reads what at most so many passes before it made.
 _FARTHEST = 8
-#: So many periods are tried, and so many loops, one after the other, are looked for.
-_CANDIDATES, _MOST_LOOPS = 4, 16
-#: Numbers that may differ between passes.
-_NUMBERS = (int, float, np.floating, np.integer)
+#: So many loops, one after the other, are looked for.
+_MOST_LOOPS = 16
 #: Where these are the only dtypes, a number of Python has the precision of any array.
 _WIDE = frozenset(map(np.dtype, (np.float64, np.int64, np.bool_, np.complex128)))
 _FLOAT = np.dtype(np.float64)
@@ -56,24 +58,6 @@ class _Earlier(NamedTuple):
 
     passes: int
     offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """``passes`` passes of ``length`` terms each, from the position ``start`` on."""
-
-    start: int
-    length: int
-    passes: int
-
-    def at(self, number: int, offset: int) -> int:
-        """The position of a term."""
-        return self.start + number * self.length + offset
-
-    @property
-    def stop(self) -> int:
-        """The position behind the last pass."""
-        return self.at(self.passes, 0)
 
 
 def rolled(roots: Sequence[Term], local: LocalValues) -> Sequence[Term]:
@@ -103,93 +87,15 @@ def _loop(
     stacks: set[Term],
 ) -> Sequence[Term] | None:
     """The roots with the longest repetition as a loop; ``None`` if there is none."""
-    tokens = _tokens(outer)
-    for start, length, covered in _runs(tokens):
-        begin, passes = _cut(outer, start, length, covered)
+    for start, length, passes in repetitions(outer):
         for skipped in range(1, _FARTHEST + 1):
-            stretch = _Stretch(begin + skipped * length, length, passes - skipped)
+            stretch = Stretch(start + skipped * length, length, passes - skipped)
             if stretch.passes < FEWEST_PASSES:
                 break
             made = _Loop(outer, order, stretch, skipped, local, stacks).replaced(roots)
             if made is not None:
                 return made
     return None
-
-
-def _tokens(terms: Sequence[Term]) -> np.ndarray[Any, Any]:
-    """A number for each term: equal for calls that differ in operands and some numbers alone."""
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(_key(term), len(numbers)) for term in terms])
-
-
-def _key(term: Term) -> Hashable:
-    if isinstance(term, Body):
-        return term
-    return (term.op, term.place, *_shape((term.args, term.kwargs), _may_vary(term.op)))
-
-
-def _may_vary(op: str) -> bool:
-    """True if plain numbers among a call's arguments are operands or places."""
-    if op == ITEM or op.startswith(AT) or not op[0].isidentifier():
-        return True
-    return isinstance(getattr(np, op.removeprefix("np."), None), np.ufunc)
-
-
-def _shape(value: Any, varies: bool) -> Iterator[Hashable]:
-    """Arguments but for operands, and for numbers that may vary."""
-    if isinstance(value, Term):
-        yield value if isinstance(value, (Body, TextFunction)) else Term
-    elif varies and isinstance(value, _NUMBERS) and not isinstance(value, bool):
-        yield type(value).__name__
-    elif isinstance(value, (list, tuple)):
-        yield type(value), len(value)
-        for item in value:
-            yield from _shape(item, varies)
-    elif isinstance(value, (dict, MappingProxyType)):
-        for name, item in value.items():
-            yield name
-            yield from _shape(item, varies)
-    elif isinstance(value, slice):  # whose bounds decide a shape
-        yield slice
-        for item in (value.start, value.stop, value.step):
-            yield from _shape(item, False)
-    else:
-        yield repr(value)
-
-
-def _runs(tokens: np.ndarray[Any, Any]) -> list[tuple[int, int, int]]:
-    """Start, period and length of the longest runs with a period, the longest first."""
-    order = np.argsort(tokens, kind="stable")
-    distances = np.diff(order)[tokens[order[1:]] == tokens[order[:-1]]]
-    frequent = np.bincount(distances, minlength=1)
-    found = []
-    for length in np.argsort(-frequent, kind="stable")[:_CANDIDATES].tolist():
-        if frequent[length] < FEWEST_PASSES:
-            break
-        differ = np.flatnonzero(tokens[length:] != tokens[:-length])
-        ends = np.concatenate([[-1], differ, [len(tokens) - length]])
-        run = int(np.argmax(np.diff(ends)))
-        start, covered = int(ends[run]) + 1, int(ends[run + 1] - ends[run]) - 1 + length
-        if covered >= max(FEWEST_PASSES * length, FEWEST_TERMS):
-            found.append((start, length, covered))
-    return sorted(found, key=lambda run: -run[2])
-
-
-def _cut(terms: Sequence[Term], start: int, length: int, covered: int) -> tuple[int, int]:
-    """Where passes begin that hand on the fewest values, and how many there are."""
-    begin = start + length  # of a pass in the middle of three
-    position = {term: i for i, term in enumerate(terms[start : start + 3 * length], start)}
-    crossing = [0] * length
-    last: dict[int, int] = {}
-    for at in range(start, min(start + 3 * length, len(terms))):
-        for operand in terms[at].operands:
-            if operand in position:
-                last[position[operand]] = at
-    for at in range(begin, begin + length):
-        for boundary in range(at + 1, min(last.get(at, at), at + length) + 1):
-            crossing[(boundary - start) % length] += 1
-    phase = crossing.index(min(crossing))
-    return start + phase, (covered - phase) // length
 
 
 class _Loop:
@@ -199,7 +105,7 @@ class _Loop:
         self,
         terms: Sequence[Term],
         order: Sequence[Term],
-        stretch: _Stretch,
+        stretch: Stretch,
         farthest: int,
         local: LocalValues,
         stacks: set[Term],
@@ -276,7 +182,7 @@ class _Loop:
         if whole not in self._stacks and not isinstance(self._local.of([whole])[0], np.ndarray):
             raise _Unfit
         keys = [[*leaves_in(term.args[1])] for term in column]
-        if len({_key(term) for term in column}) > 1:
+        if len({key_of(term) for term in column}) > 1:
             raise _Unfit
         planned = [self._leaf(items, is_place=True) for items in zip(*keys, strict=True)]
         if any(isinstance(each, _Earlier) for each in planned):
@@ -294,7 +200,7 @@ class _Loop:
     def _numbers(self, column: Sequence[Any], is_place: bool) -> Term:
         """Numbers that differ: by the number of the pass where they rise evenly."""
         first = column[0]
-        if not isinstance(first, _NUMBERS) or len(set(map(type, column))) > 1:
+        if not isinstance(first, NUMBERS) or len(set(map(type, column))) > 1:
             raise _Unfit
         if isinstance(first, (int, float)) and not (is_place or self._is_wide()):
             raise _Unfit
