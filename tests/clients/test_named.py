@@ -1,13 +1,14 @@
 """Each query takes text, a stored program or a Python function, with the same keywords."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import gradwire
 import numpy as np
 import pytest
 
 TEXT = "mean((tanh(x @ params.w + params.b) - y)**2)"
-POINT = {
+POINT: dict[str, Any] = {
     "params": {"w": np.array([0.1, -0.2]), "b": 0.5},
     "x": np.array([[1.0, 2.0], [3.0, 4.0]]),
     "y": np.array([0.0, 1.0]),

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import gradwire
 import pytest
@@ -16,7 +17,7 @@ METHODS = (
 ).split()
 #: Methods with a declared union of answers.
 DECLARED = {"grad", "value_and_grad", "minimize", "least_squares", "root"}
-CLIENTS = {"Client": gradwire.Client, "AsyncClient": gradwire.AsyncClient}
+CLIENTS: dict[str, Any] = {"Client": gradwire.Client, "AsyncClient": gradwire.AsyncClient}
 #: Names of parameters in mypy's notation, and keys of ``TypedDict``.
 NAMES = re.compile(r"[(\[, ]\*{0,2}(\w+): |'(\w+)'\?: ")
 #: Parameters that only functions have, in place of variables by name.

@@ -22,7 +22,7 @@ _np: Any = np
 class Elements(AbstractArray):
     """Changes in place. Views behave as in NumPy: writing to one changes its base, too."""
 
-    __slots__ = ()
+    __slots__ = ("_changes", "_own", "_view")
     _trace: Trace
     _own: Term
     _view: View | None
@@ -62,7 +62,8 @@ class Elements(AbstractArray):
         if not isinstance(value, Elements):
             value = np.asarray(value).astype(self.dtype)[()]
         elif not value._weak and value.dtype != self.dtype:
-            value = value.astype(self.dtype)
+            recorded: Any = value
+            value = recorded.astype(self.dtype)
         if value.ndim:
             target = item_aval(self, key)
             more = 0 if target is None else value.ndim - len(target.shape)

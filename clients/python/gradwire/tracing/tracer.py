@@ -51,8 +51,8 @@ class Tracer(Operators, Methods, Elements, Conversions):
     """
 
     __slots__ = (
-        "__weakref__", "_aval", "_changes", "_infer", "_is_argument", "_is_ordered", "_like",
-        "_own", "_scope", "_trace", "_view", "_weak",
+        "__weakref__", "_aval", "_infer", "_is_argument", "_is_ordered", "_like", "_scope",
+        "_trace", "_weak",
     )  # fmt: skip
 
     def __init__(
