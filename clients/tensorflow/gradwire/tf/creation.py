@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,40 +17,45 @@ from gradwire.tf.operations.arrays import broadcast_to
 from gradwire.tf.operations.types import DTypeLike, Ints, Shape, TensorLike
 from gradwire.tf.operators import cast
 from gradwire.tf.tensors import Operand, Tensor
+from gradwire.tf.variants import variant
 
 __all__ = [
     "eye", "fill", "linspace", "ones", "ones_like", "range", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
-def zeros(
+def _filled(
     shape: Shape, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: Any = None
-) -> Tensor:
+) -> Callable[..., Tensor]:
+    return lambda value: filled(lengths_of(shape), value, as_dtype(dtype))
+
+
+@variant(_filled, 0)
+def zeros() -> Tensor:
     """Zeros; empty strings if ``dtype`` is that of strings."""
-    return filled(lengths_of(shape), 0, as_dtype(dtype))
 
 
-def ones(
-    shape: Shape, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: Any = None
-) -> Tensor:
+@variant(_filled, 1)
+def ones() -> Tensor:
     """Ones."""
-    return filled(lengths_of(shape), 1, as_dtype(dtype))
 
 
-def zeros_like(
+def _filled_like(
     input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
-) -> Tensor:
+) -> Callable[..., Tensor]:
+    tensor = convert_to_tensor(input)
+    kind = tensor.dtype if dtype is None else as_dtype(dtype)
+    return lambda value: filled(tensor._lengths(), value, kind)
+
+
+@variant(_filled_like, 0)
+def zeros_like() -> Tensor:
     """Zeros, as many as ``input`` has elements."""
-    tensor = convert_to_tensor(input)
-    return filled(tensor._lengths(), 0, tensor.dtype if dtype is None else as_dtype(dtype))
 
 
-def ones_like(
-    input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
-) -> Tensor:
+@variant(_filled_like, 1)
+def ones_like() -> Tensor:
     """Ones, as many as ``input`` has elements."""
-    tensor = convert_to_tensor(input)
-    return filled(tensor._lengths(), 1, tensor.dtype if dtype is None else as_dtype(dtype))
 
 
 def fill(dims: Shape, value: TensorLike, name: str | None = None, layout: Any = None) -> Tensor:

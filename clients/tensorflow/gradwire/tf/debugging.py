@@ -13,6 +13,7 @@ from gradwire.tf.errors import invalid
 from gradwire.tf.operators import identity
 from gradwire.tf.steps import again
 from gradwire.tf.tensors import Operand, Tensor
+from gradwire.tf.variants import variant
 
 
 @again(effect=False)
@@ -28,11 +29,15 @@ def Assert(  # noqa: N802 - TensorFlow's name
         raise invalid(f"the condition {held} does not hold: {shown}")
 
 
-def assert_equal(
+def _two(
     x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
-) -> None:
+) -> Callable[..., None]:
+    return lambda sign, holds: _compare(x, y, message, sign, holds)
+
+
+@variant(_two, "==", np.equal)
+def assert_equal() -> None:
     """Raise unless ``x == y`` everywhere."""
-    _compare(x, y, message, "==", np.equal)
 
 
 def assert_none_equal(
@@ -42,32 +47,24 @@ def assert_none_equal(
     _compare(x, y, message, "!=", np.not_equal)
 
 
-def assert_less(
-    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
-) -> None:
+@variant(_two, "<", np.less)
+def assert_less() -> None:
     """Raise unless ``x < y`` everywhere."""
-    _compare(x, y, message, "<", np.less)
 
 
-def assert_less_equal(
-    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
-) -> None:
+@variant(_two, "<=", np.less_equal)
+def assert_less_equal() -> None:
     """Raise unless ``x <= y`` everywhere."""
-    _compare(x, y, message, "<=", np.less_equal)
 
 
-def assert_greater(
-    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
-) -> None:
+@variant(_two, ">", np.greater)
+def assert_greater() -> None:
     """Raise unless ``x > y`` everywhere."""
-    _compare(x, y, message, ">", np.greater)
 
 
-def assert_greater_equal(
-    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
-) -> None:
+@variant(_two, ">=", np.greater_equal)
+def assert_greater_equal() -> None:
     """Raise unless ``x >= y`` everywhere."""
-    _compare(x, y, message, ">=", np.greater_equal)
 
 
 @again(effect=False)
@@ -94,32 +91,30 @@ def assert_near(
         )
 
 
-def assert_negative(
+def _one(
     x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
-) -> None:
+) -> Callable[..., None]:
+    return lambda sign, holds: _compare(x, 0, message, sign, holds)
+
+
+@variant(_one, "<", np.less)
+def assert_negative() -> None:
     """Raise unless ``x < 0`` everywhere."""
-    _compare(x, 0, message, "<", np.less)
 
 
-def assert_positive(
-    x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
-) -> None:
+@variant(_one, ">", np.greater)
+def assert_positive() -> None:
     """Raise unless ``x > 0`` everywhere."""
-    _compare(x, 0, message, ">", np.greater)
 
 
-def assert_non_negative(
-    x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
-) -> None:
+@variant(_one, ">=", np.greater_equal)
+def assert_non_negative() -> None:
     """Raise unless ``x >= 0`` everywhere."""
-    _compare(x, 0, message, ">=", np.greater_equal)
 
 
-def assert_non_positive(
-    x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
-) -> None:
+@variant(_one, "<=", np.less_equal)
+def assert_non_positive() -> None:
     """Raise unless ``x <= 0`` everywhere."""
-    _compare(x, 0, message, "<=", np.less_equal)
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:

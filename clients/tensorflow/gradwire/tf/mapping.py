@@ -13,6 +13,7 @@ from gradwire.tf.graphs import one_operation
 from gradwire.tf.joining import stack, unstack
 from gradwire.tf.ragged_joining import stacked
 from gradwire.tf.tensors import Tensor
+from gradwire.tf.variants import variant
 
 
 @one_operation(loop=True)
@@ -90,8 +91,7 @@ def scan(
     return _stacked(results[::-1] if reverse else results)
 
 
-@one_operation(loop=True)
-def foldl(
+def _folded(
     fn: Callable[..., Any],
     elems: Any,
     initializer: Any = None,
@@ -99,31 +99,27 @@ def foldl(
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Callable[..., Any]:
+    def folded(step: int) -> Any:
+        _check(fn)
+        state, pending = _start(_rows(elems)[0][::step], initializer)
+        for row in pending:
+            state = _next(fn, state, row)
+        return state
+
+    return folded
+
+
+@one_operation(loop=True)
+@variant(_folded, 1)
+def foldl() -> Any:
     """The result of ``fn`` applied to its last result and each row, from the first to the last."""
-    _check(fn)
-    state, pending = _start(_rows(elems)[0], initializer)
-    for row in pending:
-        state = _next(fn, state, row)
-    return state
 
 
 @one_operation(loop=True)
-def foldr(
-    fn: Callable[..., Any],
-    elems: Any,
-    initializer: Any = None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    name: str | None = None,
-) -> Any:
+@variant(_folded, -1)
+def foldr() -> Any:
     """The result of ``fn`` applied to its last result and each row, from the last to the first."""
-    _check(fn)
-    state, pending = _start(_rows(elems)[0][::-1], initializer)
-    for row in pending:
-        state = _next(fn, state, row)
-    return state
 
 
 def _check(fn: Any) -> None:

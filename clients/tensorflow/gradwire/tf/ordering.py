@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from gradwire.tf.operators import cast, not_equal
 from gradwire.tf.steps import again
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered
+from gradwire.tf.variants import variant
 
 
 class TopKV2(NamedTuple):
@@ -76,38 +78,36 @@ def _in_order(function: str, x: Tensor, dtype: dtypes.DType, axis: int, directio
     return call(function, x, axis, direction, spec=Spec(dtype, x._node.shape))
 
 
-def argmax(
+def _place(
     input: TensorLike,
     axis: Ints | None = None,
     output_type: DTypeLike = dtypes.int64,
     name: str | None = None,
-) -> Tensor:
+) -> Callable[..., Tensor]:
+    def place(op: str, function: str) -> Tensor:
+        x = convert_to_tensor(input)
+        checks.check_allowed(op, x.dtype, (*kinds.EXTREMES, "bool"))
+        lengths, kind = x._lengths(), dtypes.as_dtype(output_type)
+        text = f"Expected dimension in the range [-{{rank}}, {{rank}}), but got {{axis}} [Op:{op}]"
+        at = static.axis_of(0 if axis is None else axis, len(lengths), text)
+        if not lengths[at]:
+            raise invalid(
+                f"Reduction axis {at} is empty in shape {static.listed(lengths)} [Op:{op}]"
+            )
+        spec = Spec(kind, (*lengths[:at], *lengths[at + 1 :]))
+        return call(function, x, at, kind.storage.name, spec=spec)
+
+    return place
+
+
+@variant(_place, "ArgMax", "tf.argmax")
+def argmax() -> Tensor:
     """The place of the largest element along an axis, by default the first; of equals the first."""
-    return _place("ArgMax", "tf.argmax", input, axis, output_type)
 
 
-def argmin(
-    input: TensorLike,
-    axis: Ints | None = None,
-    output_type: DTypeLike = dtypes.int64,
-    name: str | None = None,
-) -> Tensor:
+@variant(_place, "ArgMin", "tf.argmin")
+def argmin() -> Tensor:
     """The place of the least element along an axis, by default the first; of equals the first."""
-    return _place("ArgMin", "tf.argmin", input, axis, output_type)
-
-
-def _place(op: str, function: str, value: Any, axis: Any, output_type: Any) -> Tensor:
-    x = convert_to_tensor(value)
-    checks.check_allowed(op, x.dtype, (*kinds.EXTREMES, "bool"))
-    lengths, kind = x._lengths(), dtypes.as_dtype(output_type)
-    text = f"Expected dimension in the range [-{{rank}}, {{rank}}), but got {{axis}} [Op:{op}]"
-    place = static.axis_of(0 if axis is None else axis, len(lengths), text)
-    if not lengths[place]:
-        raise invalid(
-            f"Reduction axis {place} is empty in shape {static.listed(lengths)} [Op:{op}]"
-        )
-    spec = Spec(kind, (*lengths[:place], *lengths[place + 1 :]))
-    return call(function, x, place, kind.storage.name, spec=spec)
 
 
 def top_k(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from gradwire.tf.operators import add, multiply
 from gradwire.tf.shapes import as_shape
 from gradwire.tf.slices import IndexedSlices
 from gradwire.tf.tensors import Operand, Tensor
+from gradwire.tf.variants import variant
 
 
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
@@ -179,34 +180,29 @@ def conj(x: TensorLike, name: str | None = None) -> Tensor:
     return call("np.conj", tensor, spec=Spec(tensor.dtype, tensor._node.shape))
 
 
-def reduce_std(
+def _spread(
     input_tensor: TensorLike,
     axis: Any = None,
     keepdims: bool = False,
     name: str | None = None,
-) -> Tensor:
-    """The standard deviation along some axes."""
-    return _spread("tf.formulas.reduce_std", input_tensor, axis, keepdims)
-
-
-def reduce_variance(
-    input_tensor: TensorLike,
-    axis: Any = None,
-    keepdims: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """The variance along some axes."""
-    return _spread("tf.math.reduce_variance", input_tensor, axis, keepdims)
-
-
-def _spread(function: str, value: Any, axis: Any, keepdims: bool) -> Tensor:
-    x = convert_to_tensor(value)
+) -> Callable[..., Tensor]:
+    x = convert_to_tensor(input_tensor)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise TypeError(f"`input_tensor` needs a floating or complex dtype, got {x.dtype}")
     along = operands.axes(axis)
     shape = checks.reduced_shape("Mean", x._node.shape, along, keepdims)
     spec = Spec(x.dtype.real_dtype, shape)
-    return call(function, x, axis=along, keepdims=bool(keepdims), spec=spec)
+    return lambda function: call(function, x, axis=along, keepdims=bool(keepdims), spec=spec)
+
+
+@variant(_spread, "tf.formulas.reduce_std")
+def reduce_std() -> Tensor:
+    """The standard deviation along some axes."""
+
+
+@variant(_spread, "tf.math.reduce_variance")
+def reduce_variance() -> Tensor:
+    """The variance along some axes."""
 
 
 def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:

@@ -22,6 +22,7 @@ from gradwire.tf.operators import cast, multiply
 from gradwire.tf.products import saturate_cast
 from gradwire.tf.random import stateful, stateless
 from gradwire.tf.tensors import Tensor
+from gradwire.tf.variants import variant
 
 __all__ = [
     "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue",
@@ -226,44 +227,58 @@ def crop_and_resize(
     return pictures.crop_and_resize(x, boxes, box_indices, crop_size, method, extrapolation_value)
 
 
-def stateless_random_hue(image: TensorLike, max_delta: float, seed: TensorLike) -> Tensor:
-    """The picture with its hue moved, as the seed decides."""
+def _moved_by(image: TensorLike, max_delta: float, seed: TensorLike) -> Callable[..., Tensor]:
     delta = float(stateless.stateless_uniform([], seed, -max_delta, max_delta))
-    return adjust_hue(image, delta)
+    return lambda adjust: adjust(image, delta)
 
 
-def stateless_random_saturation(
+@variant(_moved_by, adjust_hue)
+def stateless_random_hue() -> Tensor:
+    """The picture with its hue moved, as the seed decides."""
+
+
+def _scaled_by(
     image: TensorLike, lower: float, upper: float, seed: TensorLike
-) -> Tensor:
-    """The picture with its saturation times a number, as the seed decides."""
+) -> Callable[..., Tensor]:
     factor = float(stateless.stateless_uniform([], seed, lower, upper))
-    return adjust_saturation(image, factor)
+    return lambda adjust: adjust(image, factor)
 
 
-def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
+@variant(_scaled_by, adjust_saturation)
+def stateless_random_saturation() -> Tensor:
+    """The picture with its saturation times a number, as the seed decides."""
+
+
+def _moved(image: TensorLike, max_delta: float, seed: int | None = None) -> Callable[..., Tensor]:
+    delta = float(stateful.uniform([], -max_delta, max_delta, seed=seed))
+    return lambda adjust: adjust(image, delta)
+
+
+@variant(_moved, adjust_brightness)
+def random_brightness() -> Tensor:
     """The picture, brighter or darker by ``max_delta`` at most."""
-    delta = float(stateful.uniform([], -max_delta, max_delta, seed=seed))
-    return adjust_brightness(image, delta)
 
 
-def random_contrast(
+def _scaled(
     image: TensorLike, lower: float, upper: float, seed: int | None = None
-) -> Tensor:
+) -> Callable[..., Tensor]:
+    factor = float(stateful.uniform([], lower, upper, seed=seed))
+    return lambda adjust: adjust(image, factor)
+
+
+@variant(_scaled, adjust_contrast)
+def random_contrast() -> Tensor:
     """The picture with its contrast times a number from ``lower`` to ``upper``."""
-    return adjust_contrast(image, float(stateful.uniform([], lower, upper, seed=seed)))
 
 
-def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
+@variant(_moved, adjust_hue)
+def random_hue() -> Tensor:
     """The picture with its hue moved by ``max_delta`` at most."""
-    delta = float(stateful.uniform([], -max_delta, max_delta, seed=seed))
-    return adjust_hue(image, delta)
 
 
-def random_saturation(
-    image: TensorLike, lower: float, upper: float, seed: int | None = None
-) -> Tensor:
+@variant(_scaled, adjust_saturation)
+def random_saturation() -> Tensor:
     """The picture with its saturation times a number from ``lower`` to ``upper``."""
-    return adjust_saturation(image, float(stateful.uniform([], lower, upper, seed=seed)))
 
 
 def random_crop(
@@ -293,30 +308,28 @@ def _cropped(x: Tensor, wanted: tuple[int, ...], drawn: Any) -> Tensor:
     return x[items]  # type: ignore[no-any-return]
 
 
-def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike) -> Tensor:
+def _flipped_by(image: TensorLike, seed: TensorLike) -> Callable[..., Tensor]:
+    return lambda flip: _maybe(flip, image, lambda shape: stateless.stateless_uniform(shape, seed))
+
+
+@variant(_flipped_by, pictures.flip_left_right)
+def stateless_random_flip_left_right() -> Tensor:
     """The picture, or its mirror image, as the seed decides."""
-    draw = stateless.stateless_uniform
-    return _maybe(pictures.flip_left_right, image, lambda shape: draw(shape, seed))
 
 
-def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor:
+@variant(_flipped_by, pictures.flip_up_down)
+def stateless_random_flip_up_down() -> Tensor:
     """The picture, or the picture upside down, as the seed decides."""
-    draw = stateless.stateless_uniform
-    return _maybe(pictures.flip_up_down, image, lambda shape: draw(shape, seed))
 
 
-def stateless_random_brightness(image: TensorLike, max_delta: float, seed: TensorLike) -> Tensor:
+@variant(_moved_by, adjust_brightness)
+def stateless_random_brightness() -> Tensor:
     """The picture, brighter or darker by ``max_delta`` at most, as the seed decides."""
-    delta = float(stateless.stateless_uniform([], seed, -max_delta, max_delta))
-    return adjust_brightness(image, delta)
 
 
-def stateless_random_contrast(
-    image: TensorLike, lower: float, upper: float, seed: TensorLike
-) -> Tensor:
+@variant(_scaled_by, adjust_contrast)
+def stateless_random_contrast() -> Tensor:
     """The picture with its contrast times a number, as the seed decides."""
-    factor = float(stateless.stateless_uniform([], seed, lower, upper))
-    return adjust_contrast(image, factor)
 
 
 def per_image_standardization(image: TensorLike, name: str | None = None) -> Tensor:

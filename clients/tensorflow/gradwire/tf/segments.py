@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from gradwire.tf.operations import kinds
 from gradwire.tf.operations.types import Ints, TensorLike
 from gradwire.tf.operators import cast
 from gradwire.tf.tensors import Tensor
+from gradwire.tf.variants import variant
 
 __all__ = [
     "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum",
@@ -24,36 +26,46 @@ __all__ = [
 ]  # fmt: skip
 
 
-def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+def _of_sorted(
+    data: TensorLike, segment_ids: TensorLike, name: str | None = None
+) -> Callable[..., Tensor]:
+    return lambda kind: _sorted(kind, data, segment_ids)
+
+
+@variant(_of_sorted, "sum")
+def segment_sum() -> Tensor:
     """Sum of the rows with each number; numbers are sorted."""
-    return _sorted("sum", data, segment_ids)
 
 
-def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+@variant(_of_sorted, "mean")
+def segment_mean() -> Tensor:
     """Mean of the rows with each number, 0 of none; numbers are sorted."""
-    return _sorted("mean", data, segment_ids)
 
 
-def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+@variant(_of_sorted, "max")
+def segment_max() -> Tensor:
     """Largest elements of the rows with each number, 0 of none; numbers are sorted."""
-    return _sorted("max", data, segment_ids)
 
 
-def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+@variant(_of_sorted, "min")
+def segment_min() -> Tensor:
     """Least elements of the rows with each number, 0 of none; numbers are sorted."""
-    return _sorted("min", data, segment_ids)
 
 
-def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+@variant(_of_sorted, "prod")
+def segment_prod() -> Tensor:
     """Product of the rows with each number, 1 of none; numbers are sorted."""
-    return _sorted("prod", data, segment_ids)
 
 
-def unsorted_segment_sum(
+def _of_unsorted(
     data: Any, segment_ids: Any, num_segments: Ints, name: str | None = None
-) -> Tensor:
+) -> Callable[..., Tensor]:
+    return lambda kind: _unsorted(kind, data, segment_ids, num_segments)
+
+
+@variant(_of_unsorted, "sum")
+def unsorted_segment_sum() -> Tensor:
     """Sum of the parts with each number; those with a negative one are left out."""
-    return _unsorted("sum", data, segment_ids, num_segments)
 
 
 def unsorted_segment_mean(
@@ -65,25 +77,19 @@ def unsorted_segment_mean(
     return _unsorted("mean", data, segment_ids, num_segments)
 
 
-def unsorted_segment_max(
-    data: Any, segment_ids: Any, num_segments: Ints, name: str | None = None
-) -> Tensor:
+@variant(_of_unsorted, "max")
+def unsorted_segment_max() -> Tensor:
     """Largest elements of the parts with each number, the least finite number of none."""
-    return _unsorted("max", data, segment_ids, num_segments)
 
 
-def unsorted_segment_min(
-    data: Any, segment_ids: Any, num_segments: Ints, name: str | None = None
-) -> Tensor:
+@variant(_of_unsorted, "min")
+def unsorted_segment_min() -> Tensor:
     """Least elements of the parts with each number, the largest finite number of none."""
-    return _unsorted("min", data, segment_ids, num_segments)
 
 
-def unsorted_segment_prod(
-    data: Any, segment_ids: Any, num_segments: Ints, name: str | None = None
-) -> Tensor:
+@variant(_of_unsorted, "prod")
+def unsorted_segment_prod() -> Tensor:
     """Product of the parts with each number."""
-    return _unsorted("prod", data, segment_ids, num_segments)
 
 
 def unsorted_segment_sqrt_n(

@@ -20,6 +20,7 @@ from gradwire.tf.nodes import Spec
 from gradwire.tf.scatter_host import Integers, integers, placed, summed, taken
 from gradwire.tf.sparse_tensors import SparseTensor as SparseTensor
 from gradwire.tf.tensors import Tensor
+from gradwire.tf.variants import variant
 
 
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
@@ -66,26 +67,24 @@ def sparse_dense_matmul(
     return summed(_column(sp_a.values) * taken(dense, columns), rows, count)
 
 
-def reduce_sum(
+def _reducing(
     sp_input: SparseTensor,
     axis: Any = None,
     keepdims: bool = False,
     output_is_sparse: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Callable[..., Any]:
+    return lambda how: _reduced(sp_input, axis, keepdims, output_is_sparse, how)
+
+
+@variant(_reducing, "sum")
+def reduce_sum() -> Any:
     """The sum of all elements, or along axes, as a dense tensor unless asked for a sparse one."""
-    return _reduced(sp_input, axis, keepdims, output_is_sparse, "sum")
 
 
-def reduce_max(
-    sp_input: SparseTensor,
-    axis: Any = None,
-    keepdims: bool = False,
-    output_is_sparse: bool = False,
-    name: str | None = None,
-) -> Any:
+@variant(_reducing, "max")
+def reduce_max() -> Any:
     """The largest of the elements that are given; 0 where there are none."""
-    return _reduced(sp_input, axis, keepdims, output_is_sparse, "max")
 
 
 def _reduced(

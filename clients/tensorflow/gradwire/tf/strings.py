@@ -17,6 +17,7 @@ from gradwire.tf.ragged_tensors import RaggedTensor
 from gradwire.tf.rowwise import elementwise
 from gradwire.tf.summaries import summarized
 from gradwire.tf.tensors import Operand, Tensor
+from gradwire.tf.variants import variant
 
 
 @elementwise
@@ -27,16 +28,20 @@ def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     return tensor_of(_each(input, lambda text: len(text.translate(None, beside)), np.int32), int32)
 
 
+def _cased(input: Any, encoding: str = "", name: str | None = None) -> Callable[..., Tensor]:
+    return lambda method: _texts(input, lambda text: _in_case(text, encoding, method))
+
+
 @elementwise
-def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+@variant(_cased, "lower")
+def lower() -> Tensor:
     """Texts in lower case, of all letters with ``encoding="utf-8"``, else of those of ASCII."""
-    return _texts(input, lambda text: _cased(text, encoding, "lower"))
 
 
 @elementwise
-def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+@variant(_cased, "upper")
+def upper() -> Tensor:
     """Texts in upper case, of all letters with ``encoding="utf-8"``, else of those of ASCII."""
-    return _texts(input, lambda text: _cased(text, encoding, "upper"))
 
 
 @elementwise
@@ -352,7 +357,7 @@ def _checked(unit: str) -> None:
         raise ValueError(f"unit must be 'BYTE' or 'UTF8_CHAR', not {unit!r}")
 
 
-def _cased(text: bytes, encoding: str, method: str) -> bytes:
+def _in_case(text: bytes, encoding: str, method: str) -> bytes:
     if encoding in ("utf-8", "UTF-8"):
         changed: str = getattr(text.decode(), method)()
         return changed.encode()

@@ -17,6 +17,7 @@ from gradwire.tf.operations import signal
 from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
 from gradwire.tf.operators import multiply
 from gradwire.tf.tensors import Tensor
+from gradwire.tf.variants import variant
 
 __all__ = [
     "hamming_window", "hann_window", "inverse_mdct", "inverse_stft", "inverse_stft_window_fn",
@@ -28,32 +29,27 @@ __all__ = [
 Window = Callable[..., Any]
 
 
-def hann_window(
+def _raised_cosine(
     window_length: Ints,
     periodic: bool = True,
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
-) -> Tensor:
-    """A raised cosine, from 0 to 1 and back."""
-    return _raised_cosine(static.integer(window_length), periodic, dtype, 0.5, 0.5)
-
-
-def hamming_window(
-    window_length: Ints,
-    periodic: bool = True,
-    dtype: DTypeLike = dtypes.float32,
-    name: str | None = None,
-) -> Tensor:
-    """A raised cosine, from 0.08 to 1 and back."""
-    return _raised_cosine(static.integer(window_length), periodic, dtype, 0.54, 0.46)
-
-
-def _raised_cosine(length: int, periodic: bool, dtype: Any, a: float, b: float) -> Tensor:
-    if length == 1:
-        return _made(np.ones(1), dtype)
+) -> Callable[..., Tensor]:
+    length = static.integer(window_length)
     # An even length that is periodic is that of a window one longer, without its end.
     whole = length + int(bool(periodic) and length % 2 == 0) - 1
-    return _made(a - b * np.cos(2 * math.pi * np.arange(length) / whole), dtype)
+    places = 2 * math.pi * np.arange(length) / max(whole, 1)
+    return lambda a, b: _made(np.ones(1) if length == 1 else a - b * np.cos(places), dtype)
+
+
+@variant(_raised_cosine, 0.5, 0.5)
+def hann_window() -> Tensor:
+    """A raised cosine, from 0 to 1 and back."""
+
+
+@variant(_raised_cosine, 0.54, 0.46)
+def hamming_window() -> Tensor:
+    """A raised cosine, from 0.08 to 1 and back."""
 
 
 def kaiser_window(

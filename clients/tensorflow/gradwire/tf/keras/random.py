@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.keras.seeds import SeedGenerator, drawn_seed
 from gradwire.tf.keras.settings import floatx
 from gradwire.tf.operations.types import DTypeLike, Shape
+from gradwire.tf.variants import variant
 
 __all__ = [
     "SeedGenerator", "categorical", "dropout", "normal", "randint", "shuffle", "truncated_normal",
@@ -15,26 +17,24 @@ __all__ = [
 ]  # fmt: skip
 
 
-def normal(
+def _scaled(
     shape: Shape,
     mean: float = 0.0,
     stddev: float = 1.0,
     dtype: DTypeLike | None = None,
     seed: Any = None,
-) -> tf.Tensor:
+) -> Callable[..., tf.Tensor]:
+    return lambda draw: draw(shape, drawn_seed(seed), mean, stddev, _kind(dtype))
+
+
+@variant(_scaled, tf.random.stateless_normal)
+def normal() -> tf.Tensor:
     """Normal numbers."""
-    return tf.random.stateless_normal(shape, drawn_seed(seed), mean, stddev, _kind(dtype))
 
 
-def truncated_normal(
-    shape: Shape,
-    mean: float = 0.0,
-    stddev: float = 1.0,
-    dtype: DTypeLike | None = None,
-    seed: Any = None,
-) -> tf.Tensor:
+@variant(_scaled, tf.random.stateless_truncated_normal)
+def truncated_normal() -> tf.Tensor:
     """Normal numbers at most two standard deviations from the mean."""
-    return tf.random.stateless_truncated_normal(shape, drawn_seed(seed), mean, stddev, _kind(dtype))
 
 
 def uniform(

@@ -12,11 +12,11 @@ into the program.
 from __future__ import annotations
 
 import functools
-import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from gradwire.tf.unregistered import unregistered
+from gradwire.tf.variants import with_name
 
 _TENSORS = ("TensorLike", "Places")
 _UNSENT = ("Name", "Unused")
@@ -120,7 +120,7 @@ class Family(Generic[P, R]):
             refuses=refuses or self._refuses,
             registered=registered,
         )
-        return lambda named: declare(_named(self._declared, named, defaults))
+        return lambda named: declare(with_name(self._declared, named, defaults))
 
 
 def family(
@@ -128,26 +128,6 @@ def family(
 ) -> Callable[[Callable[P, R]], Family[P, R]]:
     """Declare the parameters that operations have in common."""
     return lambda declared: Family(declared, rule, kinds, refuses)
-
-
-def _named(
-    declared: Callable[P, R], named: Callable[[], None], defaults: Mapping[str, Any]
-) -> Callable[P, R]:
-    """The declared function with the name, the docstring and the place of another."""
-    code, own, values = declared.__code__, named.__code__, declared.__defaults__ or ()
-    names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
-    found: Any = types.FunctionType(
-        code.replace(
-            co_name=own.co_name,
-            co_qualname=own.co_qualname,
-            co_filename=own.co_filename,
-            co_firstlineno=own.co_firstlineno,
-        ),
-        named.__globals__,
-        argdefs=tuple(map(defaults.get, names, values)),
-    )
-    found.__doc__, found.__annotations__ = named.__doc__, declared.__annotations__
-    return found  # type: ignore[no-any-return]
 
 
 class _Parameters:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from gradwire.tf.random.gammas import gamma_from
 from gradwire.tf.seeds import SEEDS
 from gradwire.tf.steps import again, once
 from gradwire.tf.tensors import Tensor
+from gradwire.tf.variants import variant
 
 __all__ = [
     "categorical", "gamma", "normal", "poisson", "set_seed", "shuffle", "truncated_normal",
@@ -53,34 +55,32 @@ def uniform(
     return stateless.uniform_from(source, shape, minval, maxval, kind)
 
 
-@again()
-def normal(
+def _scaled(
     shape: Shape,
     mean: TensorLike = 0.0,
     stddev: TensorLike = 1.0,
     dtype: DTypeLike = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
-) -> Tensor:
+) -> Callable[..., Tensor]:
+    def scaled(op: str, law: stateless.Law) -> Tensor:
+        size = math.prod(static.lengths(shape))
+        source = SEEDS.source(f"{op}:{dtypes.as_dtype(dtype).name}", seed, size)
+        return stateless.scaled_from(law, source, shape, mean, stddev, dtype)
+
+    return scaled
+
+
+@again()
+@variant(_scaled, "RandomStandardNormal", laws.normal)
+def normal() -> Tensor:
     """Normal numbers."""
-    op = f"RandomStandardNormal:{dtypes.as_dtype(dtype).name}"
-    source = SEEDS.source(op, seed, math.prod(static.lengths(shape)))
-    return stateless.scaled_from(laws.normal, source, shape, mean, stddev, dtype)
 
 
 @again()
-def truncated_normal(
-    shape: Shape,
-    mean: TensorLike = 0.0,
-    stddev: TensorLike = 1.0,
-    dtype: DTypeLike = dtypes.float32,
-    seed: int | None = None,
-    name: str | None = None,
-) -> Tensor:
+@variant(_scaled, "TruncatedNormal", laws.truncated_normal)
+def truncated_normal() -> Tensor:
     """Normal numbers at most two standard deviations from the mean."""
-    op = f"TruncatedNormal:{dtypes.as_dtype(dtype).name}"
-    source = SEEDS.source(op, seed, math.prod(static.lengths(shape)))
-    return stateless.scaled_from(laws.truncated_normal, source, shape, mean, stddev, dtype)
 
 
 @again()

@@ -22,6 +22,7 @@ from gradwire.tf.random.gammas import gamma_from
 from gradwire.tf.seeds import SEEDS
 from gradwire.tf.steps import again
 from gradwire.tf.tensors import Tensor
+from gradwire.tf.variants import variant
 
 __all__ = [
     "fold_in", "split", "stateless_binomial", "stateless_categorical", "stateless_gamma",
@@ -60,8 +61,7 @@ def stateless_uniform(
     return uniform_from(source_of(seed), shape, minval, maxval, dtype)
 
 
-@again(effect=False)
-def stateless_normal(
+def _scaled(
     shape: Shape,
     seed: TensorLike,
     mean: TensorLike = 0.0,
@@ -69,25 +69,24 @@ def stateless_normal(
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
     alg: str = "auto_select",
-) -> Tensor:
+) -> Callable[..., Tensor]:
+    def scaled(law: Law) -> Tensor:
+        only_philox(f"stateless_{law.__name__}", alg)
+        return scaled_from(law, source_of(seed), shape, mean, stddev, dtype)
+
+    return scaled
+
+
+@again(effect=False)
+@variant(_scaled, laws.normal)
+def stateless_normal() -> Tensor:
     """Normal numbers."""
-    only_philox("stateless_normal", alg)
-    return scaled_from(laws.normal, source_of(seed), shape, mean, stddev, dtype)
 
 
 @again(effect=False)
-def stateless_truncated_normal(
-    shape: Shape,
-    seed: TensorLike,
-    mean: TensorLike = 0.0,
-    stddev: TensorLike = 1.0,
-    dtype: DTypeLike = dtypes.float32,
-    name: str | None = None,
-    alg: str = "auto_select",
-) -> Tensor:
+@variant(_scaled, laws.truncated_normal)
+def stateless_truncated_normal() -> Tensor:
     """Normal numbers at most two standard deviations from the mean."""
-    only_philox("stateless_truncated_normal", alg)
-    return scaled_from(laws.truncated_normal, source_of(seed), shape, mean, stddev, dtype)
 
 
 @again(effect=False)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.operations.types import Ints, TensorLike
 from gradwire.tf.resizing import resized
 from gradwire.tf.tensors import Tensor
+from gradwire.tf.variants import variant
 
 
 class ResizeMethod:
@@ -40,37 +43,29 @@ def resize_images(
 resize = resize_images
 
 
-def resize_bilinear(
+def _resized(
     images: TensorLike,
     size: Ints,
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
-) -> Tensor:
+) -> Callable[..., Tensor]:
+    return lambda way: resized(images, size, way, False, False, align_corners, half_pixel_centers)
+
+
+@variant(_resized, "bilinear")
+def resize_bilinear() -> Tensor:
     """Pictures interpolated linearly between four pixels."""
-    return resized(images, size, "bilinear", False, False, align_corners, half_pixel_centers)
 
 
-def resize_nearest_neighbor(
-    images: TensorLike,
-    size: Ints,
-    align_corners: bool = False,
-    name: str | None = None,
-    half_pixel_centers: bool = False,
-) -> Tensor:
+@variant(_resized, "nearest")
+def resize_nearest_neighbor() -> Tensor:
     """Pictures of the pixels nearest to each place."""
-    return resized(images, size, "nearest", False, False, align_corners, half_pixel_centers)
 
 
-def resize_bicubic(
-    images: TensorLike,
-    size: Ints,
-    align_corners: bool = False,
-    name: str | None = None,
-    half_pixel_centers: bool = False,
-) -> Tensor:
+@variant(_resized, "bicubic")
+def resize_bicubic() -> Tensor:
     """Pictures interpolated by cubic polynomials between sixteen pixels."""
-    return resized(images, size, "bicubic", False, False, align_corners, half_pixel_centers)
 
 
 def resize_area(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,6 +34,7 @@ from gradwire.tf import (
     zeros_like,
 )
 from gradwire.tf.keras.settings import floatx
+from gradwire.tf.variants import variant
 
 __all__ = [
     "abs", "all", "any", "arange", "argmax", "argmin", "batch_dot", "batch_flatten", "cast", "clip",
@@ -48,53 +49,65 @@ __all__ = [
 Axis: TypeAlias = Any
 
 
-def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The sum along axes."""
-    return tf.reduce_sum(x, axis, keepdims)
-
-
-def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The product along axes."""
-    return tf.reduce_prod(x, axis, keepdims)
-
-
-def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The greatest along axes."""
-    return tf.reduce_max(x, axis, keepdims)
-
-
-def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The least along axes."""
-    return tf.reduce_min(x, axis, keepdims)
-
-
-def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The mean along axes; booleans are 0 and 1."""
-    return tf.reduce_mean(_number(x), axis, keepdims)
-
-
-def std(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The standard deviation along axes."""
-    return tf.math.reduce_std(_number(x), axis, keepdims)
-
-
-def var(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The variance along axes."""
-    return tf.math.reduce_variance(_number(x), axis, keepdims)
+def _itself(x: Any) -> Any:
+    return x
 
 
 def _number(x: Any) -> Any:
     return tf.cast(x, floatx()) if x.dtype == tf.bool else x
 
 
-def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def _logical(x: Any) -> Any:
+    return tf.cast(x, tf.bool)
+
+
+def _reduction(x: Any, axis: Axis = None, keepdims: bool = False) -> Callable[..., Any]:
+    return lambda reduced, operand=_itself: reduced(operand(x), axis, keepdims)
+
+
+@variant(_reduction, tf.reduce_sum)
+def sum() -> Any:
+    """The sum along axes."""
+
+
+@variant(_reduction, tf.reduce_prod)
+def prod() -> Any:
+    """The product along axes."""
+
+
+@variant(_reduction, tf.reduce_max)
+def max() -> Any:
+    """The greatest along axes."""
+
+
+@variant(_reduction, tf.reduce_min)
+def min() -> Any:
+    """The least along axes."""
+
+
+@variant(_reduction, tf.reduce_mean, _number)
+def mean() -> Any:
+    """The mean along axes; booleans are 0 and 1."""
+
+
+@variant(_reduction, tf.math.reduce_std, _number)
+def std() -> Any:
+    """The standard deviation along axes."""
+
+
+@variant(_reduction, tf.math.reduce_variance, _number)
+def var() -> Any:
+    """The variance along axes."""
+
+
+@variant(_reduction, tf.reduce_any, _logical)
+def any() -> Any:
     """True where any element along the axes is true."""
-    return tf.reduce_any(tf.cast(x, tf.bool), axis, keepdims)
 
 
-def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@variant(_reduction, tf.reduce_all, _logical)
+def all() -> Any:
     """True where all elements along the axes are true."""
-    return tf.reduce_all(tf.cast(x, tf.bool), axis, keepdims)
 
 
 def argmax(x: Any, axis: int = -1) -> Any:

@@ -11,6 +11,7 @@ import gradwire.tf as tf
 from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.masks import is_masked, mask_of, set_mask
+from gradwire.tf.variants import variant
 
 __all__ = [
     "Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract", "add",
@@ -165,34 +166,38 @@ class Dot(Merge):
         return tf.einsum(f"a{left},a{right}->a{''.join(rest)}", first, second)
 
 
-def add(inputs: Any, **kwargs: Any) -> Any:
+def _merging(inputs: Any, **kwargs: Any) -> Callable[..., Any]:
+    return lambda kind: kind(**kwargs)(inputs)
+
+
+@variant(_merging, Add)
+def add() -> Any:
     """The sum of the inputs."""
-    return Add(**kwargs)(inputs)
 
 
-def subtract(inputs: Any, **kwargs: Any) -> Any:
+@variant(_merging, Subtract)
+def subtract() -> Any:
     """The first input less the second."""
-    return Subtract(**kwargs)(inputs)
 
 
-def multiply(inputs: Any, **kwargs: Any) -> Any:
+@variant(_merging, Multiply)
+def multiply() -> Any:
     """The product of the inputs."""
-    return Multiply(**kwargs)(inputs)
 
 
-def average(inputs: Any, **kwargs: Any) -> Any:
+@variant(_merging, Average)
+def average() -> Any:
     """The mean of the inputs."""
-    return Average(**kwargs)(inputs)
 
 
-def maximum(inputs: Any, **kwargs: Any) -> Any:
+@variant(_merging, Maximum)
+def maximum() -> Any:
     """The greatest of the inputs."""
-    return Maximum(**kwargs)(inputs)
 
 
-def minimum(inputs: Any, **kwargs: Any) -> Any:
+@variant(_merging, Minimum)
+def minimum() -> Any:
     """The least of the inputs."""
-    return Minimum(**kwargs)(inputs)
 
 
 def concatenate(inputs: Any, axis: int = -1, **kwargs: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.keras import activations
-from gradwire.tf.keras.ops.promotion import floating, pair, tensor
+from gradwire.tf.keras.ops.promotion import floating, logical, pair, tensor
 
 #: Those that are made of TensorFlow's and of activations.
 MADE: dict[str, Callable[..., Any]] = {}
@@ -35,10 +35,6 @@ def _named(function: Callable[..., Any], name: str, text: str) -> Callable[..., 
     return function
 
 
-def _logical(x: Any) -> Any:
-    return tf.cast(x, tf.bool)
-
-
 _NAMES: dict[Callable[..., Any], dict[Callable[..., Any], str]] = {
     _of_one: {
         tensor: "abs absolute:abs conj conjugate:math.conj imag:math.imag real:math.real negative "
@@ -49,14 +45,14 @@ _NAMES: dict[Callable[..., Any], dict[Callable[..., Any], str]] = {
         "isnan:math.is_nan log:math.log log1p:math.log1p reciprocal:math.reciprocal "
         "rsqrt:math.rsqrt selu:nn.selu silu:nn.silu sin sinh softplus:nn.softplus "
         "softsign:nn.softsign sqrt swish:nn.silu tan tanh",
-        _logical: "logical_not",
+        logical: "logical_not",
     },
     _of_two: {
         tensor: "add equal floor_divide:math.floordiv greater greater_equal less less_equal "
         "maximum minimum mod:math.floormod multiply not_equal power:pow subtract",
         floating: "arctan2:atan2 divide:truediv divide_no_nan:math.divide_no_nan "
         "true_divide:truediv",
-        _logical: "logical_and logical_or logical_xor:math.logical_xor",
+        logical: "logical_and logical_or logical_xor:math.logical_xor",
     },
 }
 

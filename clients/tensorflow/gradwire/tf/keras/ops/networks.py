@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gradwire.tf as tf
@@ -9,6 +10,7 @@ from gradwire.tf.arguments import channels_last, only
 from gradwire.tf.keras import losses
 from gradwire.tf.keras.ops.promotion import floating, pair, tensor
 from gradwire.tf.keras.settings import floatx
+from gradwire.tf.variants import variant
 
 
 def one_hot(
@@ -19,35 +21,31 @@ def one_hot(
     return tf.one_hot(tf.cast(x, tf.int64), num_classes, axis=axis, dtype=dtype or floatx())
 
 
-def max_pool(
+def _pooled(
     inputs: Any,
     pool_size: Any,
     strides: Any = None,
     padding: str = "valid",
     data_format: str | None = None,
-) -> Any:
-    """The greatest of each window."""
-    return _pooled("MAX", inputs, pool_size, strides, padding, data_format)
-
-
-def average_pool(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any = None,
-    padding: str = "valid",
-    data_format: str | None = None,
-) -> Any:
-    """The mean of each window."""
-    return _pooled("AVG", inputs, pool_size, strides, padding, data_format)
-
-
-def _pooled(kind: str, inputs: Any, size: Any, strides: Any, padding: str, form: Any) -> Any:
-    channels_last("keras.ops", form)
+) -> Callable[..., Any]:
+    channels_last("keras.ops", data_format)
     inputs = tensor(inputs)
     rank = len(inputs.shape) - 2
-    sizes = [size] * rank if isinstance(size, int) else list(size)
-    steps = sizes if strides is None else [strides] * rank if isinstance(strides, int) else strides
-    return tf.nn.pool(inputs, sizes, kind, strides=list(steps), padding=padding.upper())
+    sizes, steps = (
+        [each] * rank if isinstance(each, int) else list(each)
+        for each in (pool_size, pool_size if strides is None else strides)
+    )
+    return lambda kind: tf.nn.pool(inputs, sizes, kind, strides=steps, padding=padding.upper())
+
+
+@variant(_pooled, "MAX")
+def max_pool() -> Any:
+    """The greatest of each window."""
+
+
+@variant(_pooled, "AVG")
+def average_pool() -> Any:
+    """The mean of each window."""
 
 
 def conv(

@@ -31,6 +31,11 @@ def counted(x: Any) -> Any:
     return tf.cast(x, tf.uint32) if x.dtype in (tf.uint8, tf.uint16) else x
 
 
+def logical(x: Any) -> Any:
+    """A value as a tensor of true and false."""
+    return tf.cast(x, tf.bool)
+
+
 def pair(x1: Any, x2: Any) -> tuple[Any, Any]:
     """Two values as tensors of one dtype.
 

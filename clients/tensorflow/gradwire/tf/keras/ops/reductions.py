@@ -6,14 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.keras.ops.promotion import counted, floating, pair, tensor
+from gradwire.tf.keras.ops.promotion import counted, floating, logical, pair, tensor
+from gradwire.tf.variants import variant
 
 Axis = Any
 
 
-def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def _reduction(x: Any, axis: Axis = None, keepdims: bool = False) -> Callable[..., Any]:
+    return lambda reduced, operand: reduced(operand(x), axis, keepdims)
+
+
+@variant(_reduction, tf.reduce_sum, counted)
+def sum() -> Any:
     """The sum."""
-    return tf.reduce_sum(counted(x), axis, keepdims)
 
 
 def prod(x: Any, axis: Axis = None, keepdims: bool = False, dtype: Any = None) -> Any:
@@ -22,19 +27,19 @@ def prod(x: Any, axis: Axis = None, keepdims: bool = False, dtype: Any = None) -
     return tf.reduce_prod(x if dtype is None else tf.cast(x, dtype), axis, keepdims)
 
 
-def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@variant(_reduction, tf.reduce_mean, floating)
+def mean() -> Any:
     """The mean."""
-    return tf.reduce_mean(floating(x), axis, keepdims)
 
 
-def var(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@variant(_reduction, tf.math.reduce_variance, floating)
+def var() -> Any:
     """The mean square of the distance from the mean."""
-    return tf.math.reduce_variance(floating(x), axis, keepdims)
 
 
-def std(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@variant(_reduction, tf.math.reduce_std, floating)
+def std() -> Any:
     """The square root of ``var``."""
-    return tf.math.reduce_std(floating(x), axis, keepdims)
 
 
 def max(x: Any, axis: Axis = None, keepdims: bool = False, initial: Any = None) -> Any:
@@ -49,24 +54,24 @@ def min(x: Any, axis: Axis = None, keepdims: bool = False, initial: Any = None) 
     return found if initial is None else tf.minimum(found, tf.cast(initial, found.dtype))
 
 
-def amax(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@variant(_reduction, tf.reduce_max, tensor)
+def amax() -> Any:
     """The greatest."""
-    return max(x, axis, keepdims)
 
 
-def amin(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@variant(_reduction, tf.reduce_min, tensor)
+def amin() -> Any:
     """The least."""
-    return min(x, axis, keepdims)
 
 
-def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@variant(_reduction, tf.reduce_all, logical)
+def all() -> Any:
     """True where all elements along the axes are true."""
-    return tf.reduce_all(tf.cast(x, tf.bool), axis, keepdims)
 
 
-def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@variant(_reduction, tf.reduce_any, logical)
+def any() -> Any:
     """True where any element along the axes is true."""
-    return tf.reduce_any(tf.cast(x, tf.bool), axis, keepdims)
 
 
 def count_nonzero(x: Any, axis: Axis = None) -> Any:
@@ -74,43 +79,49 @@ def count_nonzero(x: Any, axis: Axis = None) -> Any:
     return tf.math.count_nonzero(tensor(x), axis, dtype=tf.int32)
 
 
-def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@variant(_reduction, tf.reduce_logsumexp, floating)
+def logsumexp() -> Any:
     """``log(sum(exp(x)))``."""
-    return tf.reduce_logsumexp(floating(x), axis, keepdims)
 
 
-def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+def _placed(x: Any, axis: int | None = None, keepdims: bool = False) -> Callable[..., Any]:
+    def placed(function: Callable[..., Any]) -> Any:
+        values = tensor(x)
+        if axis is None:
+            found = function(tf.reshape(values, [-1]), output_type=tf.int32)
+            return tf.reshape(found, [1] * len(values.shape)) if keepdims else found
+        found = function(values, axis, output_type=tf.int32)
+        return tf.expand_dims(found, axis) if keepdims else found
+
+    return placed
+
+
+@variant(_placed, tf.argmax)
+def argmax() -> Any:
     """The index of the greatest element, among all in their order without an axis."""
-    return _placed(tf.argmax, tensor(x), axis, keepdims)
 
 
-def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+@variant(_placed, tf.argmin)
+def argmin() -> Any:
     """The index of the least element, among all in their order without an axis."""
-    return _placed(tf.argmin, tensor(x), axis, keepdims)
 
 
-def _placed(function: Callable[..., Any], x: Any, axis: int | None, keepdims: bool) -> Any:
+def _running(x: Any, axis: int | None = None, dtype: Any = None) -> Callable[..., Any]:
+    values = tensor(x)
+    values = tf.cast(values, dtype or (tf.int32 if values.dtype == tf.bool else values.dtype))
     if axis is None:
-        found = function(tf.reshape(x, [-1]), output_type=tf.int32)
-        return tf.reshape(found, [1] * len(x.shape)) if keepdims else found
-    found = function(x, axis, output_type=tf.int32)
-    return tf.expand_dims(found, axis) if keepdims else found
+        return lambda function: function(tf.reshape(values, [-1]), 0)
+    return lambda function: function(values, axis)
 
 
-def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+@variant(_running, tf.cumsum)
+def cumsum() -> Any:
     """Running sums, of all in their order without an axis."""
-    return _running(tf.cumsum, x, axis, dtype)
 
 
-def cumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+@variant(_running, tf.math.cumprod)
+def cumprod() -> Any:
     """Running products, of all in their order without an axis."""
-    return _running(tf.math.cumprod, x, axis, dtype)
-
-
-def _running(function: Callable[..., Any], x: Any, axis: int | None, dtype: Any) -> Any:
-    x = tensor(x)
-    x = tf.cast(x, dtype or (tf.int32 if x.dtype == tf.bool else x.dtype))
-    return function(tf.reshape(x, [-1]), 0) if axis is None else function(x, axis)
 
 
 def average(x: Any, axis: Axis = None, weights: Any = None) -> Any:
