@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import gradwire.tf
 import pytest
-from gradwire.tf.keras.configurable import configurable, parameters, unset
+from gradwire.tf.keras.configurable import configurable, options, parameters, unset
 
 K: Any = gradwire.tf.keras
 
@@ -39,6 +39,33 @@ class Last(Middle):
 
     more: int = 3
     first: Any = None
+
+
+@options
+class Late:
+    """A parameter of several classes."""
+
+    late: int = 2
+
+
+@options
+class Early:
+    """One that comes before."""
+
+    early: int = 1
+
+
+@configurable
+class Shared(Late, Early, Base):
+    """Both, and one of its own."""
+
+    own: int = 3
+
+
+def test_parameters_of_bases_come_before_its_own_the_last_base_first():
+    assert str(inspect.signature(Shared)) == "(early=1, late=2, own=3, **kwargs)"
+    made = Shared(5, late=6)
+    assert (made.early, made.late, made.own, hasattr(Late, "late")) == (5, 6, 3, False)
 
 
 def test_parameters_are_the_attributes_in_their_order():

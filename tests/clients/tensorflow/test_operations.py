@@ -76,3 +76,23 @@ def test_arguments_may_be_given_by_name_or_place():
         tf.nn.max_pool2d(pictures, 2, padding="SAME", strides=2, data_format="NHWC", name="pool"),
     ):
         assert pooled.numpy().tolist() == expected
+
+
+def test_operations_of_a_family_differ_in_names_and_defaults():
+    functions: list[Any] = [tf.nn.avg_pool1d, tf.nn.avg_pool3d, tf.signal.irfftnd]
+    defaults = [inspect.signature(each).parameters.get("data_format") for each in functions]
+    assert [each and each.default for each in defaults] == ["NWC", "NDHWC", None]
+    for each in functions:
+        with pytest.raises(TypeError, match=rf"{each.__name__}\(\)"):
+            each()
+
+
+def test_variants_have_names_parameters_and_results_of_their_own():
+    assert str(inspect.signature(tf.debugging.assert_less)) == (
+        "(x: 'Any', y: 'Any', message: 'Any' = None, summarize: 'int | None' = None, "
+        "name: 'str | None' = None) -> 'None'"
+    )
+    assert tf.math.segment_max.__qualname__ == "segment_max"
+    assert tf.math.segment_max.__module__ == "gradwire.tf.segments"
+    with pytest.raises(TypeError, match=r"segment_max\(\)"):
+        tf.math.segment_max([1.0])

@@ -14,7 +14,7 @@ import numpy as np
 from gradwire.tf import checks
 from gradwire.tf.calls import call, calls, integers
 from gradwire.tf.conversion import tensor_of
-from gradwire.tf.dtypes import as_dtype, bool_
+from gradwire.tf.dtypes import DType, as_dtype, bool_
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import UNKNOWN, Spec
 from gradwire.tf.operations.declaring import Operation, Rule, Static, Tensors
@@ -170,22 +170,20 @@ def _check_bias(bias: tuple[int, ...], lengths: tuple[int, ...], data_format: An
         )
 
 
-def like(of: Operation, tensors: Tensors, static: Static) -> Tensor:
-    """Dtype of the tensors, and a shape of its own."""
-    given = operands_of(of, tensors)
-    return _called(of, given, static, Spec(dtype_of(given)))
+def _of_shape_of_its_own(spec: Callable[[DType], Spec]) -> Rule:
+    def rule(of: Operation, tensors: Tensors, static: Static) -> Tensor:
+        given = operands_of(of, tensors)
+        return _called(of, given, static, spec(dtype_of(given)))
+
+    return rule
 
 
-def real_like(of: Operation, tensors: Tensors, static: Static) -> Tensor:
-    """Dtype of the real parts, and a shape of its own."""
-    given = operands_of(of, tensors)
-    return _called(of, given, static, Spec(dtype_of(given).real_dtype))
-
-
-def complex(of: Operation, tensors: Tensors, static: Static) -> Tensor:
-    """Complex numbers, and a shape of its own."""
-    given = operands_of(of, tensors)
-    return _called(of, given, static, Spec(complex_of(dtype_of(given))))
+#: Dtype of the tensors, of the real parts, or complex numbers, and a shape of its own.
+like: Rule = _of_shape_of_its_own(Spec)
+real_like: Rule = _of_shape_of_its_own(lambda dtype: Spec(dtype.real_dtype))
+complex: Rule = _of_shape_of_its_own(lambda dtype: Spec(complex_of(dtype)))
+#: One element.
+scalar: Rule = _of_shape_of_its_own(lambda dtype: Spec(dtype, ()))
 
 
 def typed(dtype: str) -> Rule:
@@ -196,12 +194,6 @@ def typed(dtype: str) -> Rule:
         return call("tf.cast", result, dtype, spec=Spec(as_dtype(dtype)))
 
     return rule
-
-
-def scalar(of: Operation, tensors: Tensors, static: Static) -> Tensor:
-    """One element."""
-    given = operands_of(of, tensors)
-    return _called(of, given, static, Spec(dtype_of(given), ()))
 
 
 def matrices(of: Operation, tensors: Tensors, static: Static) -> Tensor:
@@ -233,28 +225,24 @@ def norm(of: Operation, tensors: Tensors, static: Static) -> Tensor:
     return _called(of, {"tensor": tensor}, given, spec)
 
 
-def two(of: Operation, tensors: Tensors, static: Static) -> list[Tensor]:
-    """Two tensors of the first one's dtype."""
-    given = operands_of(of, tensors)
-    return _listed(of, given, static, [Spec(dtype_of(given))] * 2)
+def _both(specs: Callable[[DType], Sequence[Spec]]) -> Rule:
+    def rule(of: Operation, tensors: Tensors, static: Static) -> list[Tensor]:
+        given = operands_of(of, tensors)
+        text = {name: written(value) for name, value in static.items()}
+        return calls(of.function, **given, **text, specs=specs(dtype_of(given)), now=of.refuses)
+
+    return rule
+
+
+#: Two tensors: of the first one's dtype, complex ones, or real numbers and one of its dtype.
+two: Rule = _both(lambda dtype: [Spec(dtype)] * 2)
+two_complex: Rule = _both(lambda dtype: [Spec(complex_of(dtype))] * 2)
+spectrum: Rule = _both(lambda dtype: [Spec(dtype.real_dtype), Spec(dtype)])
 
 
 def pair(kind: Callable[..., Any]) -> Rule:
     """The same, by names."""
     return lambda of, tensors, static: kind(*two(of, tensors, static))
-
-
-def spectrum(of: Operation, tensors: Tensors, static: Static) -> list[Tensor]:
-    """Real numbers, and a tensor of the first one's dtype."""
-    given = operands_of(of, tensors)
-    dtype = dtype_of(given)
-    return _listed(of, given, static, [Spec(dtype.real_dtype), Spec(dtype)])
-
-
-def two_complex(of: Operation, tensors: Tensors, static: Static) -> list[Tensor]:
-    """Two complex tensors."""
-    given = operands_of(of, tensors)
-    return _listed(of, given, static, [Spec(complex_of(dtype_of(given)))] * 2)
 
 
 def _kept(
@@ -271,10 +259,3 @@ def _kept(
 def _called(of: Operation, given: Mapping[str, Any], static: Static, spec: Spec) -> Tensor:
     text = {name: written(value) for name, value in static.items()}
     return call(of.function, **given, **text, spec=spec, now=of.refuses)
-
-
-def _listed(
-    of: Operation, given: Mapping[str, Any], static: Static, specs: Sequence[Spec]
-) -> list[Tensor]:
-    text = {name: written(value) for name, value in static.items()}
-    return calls(of.function, **given, **text, specs=specs, now=of.refuses)

@@ -157,11 +157,12 @@ def stateless_parameterized_truncated_normal(
         "StatelessParameterizedTruncatedNormal",
         places=("seed",),
     )
-    return rules.like(
+    drawn: Tensor = rules.like(
         operation,
         {"means": means, "stddevs": stddevs, "minvals": minvals, "maxvals": maxvals, "seed": key},
         {"shape": static.lengths(shape)},
     )
+    return drawn
 
 
 @again(effect=False)

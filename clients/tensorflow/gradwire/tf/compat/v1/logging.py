@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gradwire.tf.stubs import get_logger
+from gradwire.tf.variants import variant
 
 DEBUG: int = 10
 INFO: int = 20
@@ -28,29 +30,33 @@ def log(level: int, msg: str, *args: Any, **kwargs: Any) -> None:
     get_logger().log(level, msg, *args, **kwargs)
 
 
-def debug(msg: str, *args: Any, **kwargs: Any) -> None:
+def _written(msg: str, *args: Any, **kwargs: Any) -> Callable[..., None]:
+    return lambda level: get_logger().log(level, msg, *args, **kwargs)
+
+
+@variant(_written, DEBUG)
+def debug() -> None:
     """Write a message for debugging."""
-    get_logger().debug(msg, *args, **kwargs)
 
 
-def info(msg: str, *args: Any, **kwargs: Any) -> None:
+@variant(_written, INFO)
+def info() -> None:
     """Write a message."""
-    get_logger().info(msg, *args, **kwargs)
 
 
-def warning(msg: str, *args: Any, **kwargs: Any) -> None:
+@variant(_written, WARN)
+def warning() -> None:
     """Write a warning."""
-    get_logger().warning(msg, *args, **kwargs)
 
 
-def error(msg: str, *args: Any, **kwargs: Any) -> None:
+@variant(_written, ERROR)
+def error() -> None:
     """Write an error."""
-    get_logger().error(msg, *args, **kwargs)
 
 
-def fatal(msg: str, *args: Any, **kwargs: Any) -> None:
+@variant(_written, FATAL)
+def fatal() -> None:
     """Write what ends the program."""
-    get_logger().fatal(msg, *args, **kwargs)
 
 
 warn = warning
