@@ -92,7 +92,8 @@ def test_variants_have_names_parameters_and_results_of_their_own():
         "(x: 'Any', y: 'Any', message: 'Any' = None, summarize: 'int | None' = None, "
         "name: 'str | None' = None) -> 'None'"
     )
-    assert tf.math.segment_max.__qualname__ == "segment_max"
-    assert tf.math.segment_max.__module__ == "gradwire.tf.segments"
+    segment_max: Any = tf.math.segment_max
+    assert segment_max.__qualname__ == "segment_max"
+    assert segment_max.__module__ == "gradwire.tf.segments"
     with pytest.raises(TypeError, match=r"segment_max\(\)"):
-        tf.math.segment_max([1.0])
+        segment_max([1.0])
