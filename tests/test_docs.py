@@ -25,6 +25,12 @@ PAGES = tuple(
     f"reference/{name}.md"
     for name in "language values computations resources errors optimization".split()
 )
+#: Pages for all readers, without long sentences.
+PLAIN = (
+    *("../README.md", "../CHANGELOG.md", "explanation/performance.md"),
+    *PAGES[1:5],
+    *("reference/protocol.md", "reference/glossary.md"),
+)
 #: How near the numbers of iterative methods come.
 NEARLY = {"reference/optimization.md": 1e-4}
 STORING = ("POST", "/v1/programs"), ("PUT", "/v1/tensors")
@@ -204,6 +210,15 @@ def test_links_lead_to_files_and_headings(page):
         target = (page.parent / link).resolve() if link else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), f"{link}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PLAIN)
+def test_sentences_are_short(page):
+    text = FENCE.sub("", (DOCS / page).read_text(encoding="utf-8"))
+    text = re.sub(r"\]\([^)\n]*\)|`[^`\n]*`", "`", text)
+    for part in re.split(r"\n\n|\n(?=[-|])|\|", text):
+        for sentence in re.split(r"(?<=[.?!])\s", part):
+            assert len(sentence.split()) <= 40, sentence
 
 
 def test_pages_that_other_files_name_exist():
