@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import InternalError
 from gradwire_engine.loops.loop import Body
 from gradwire_engine.loops.splicing import spliced
-from gradwire_engine.ops.base import Cotangents, Op, register
+from gradwire_engine.ops.base import Cotangents, Op, no_arithmetic, register
 from gradwire_engine.ops.constants import Item
-from gradwire_engine.tape import ArrayType, TupleType, Type
+from gradwire_engine.tape import ArrayType, TupleType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -70,6 +70,4 @@ class CustomVjpTape(Op):
         """Not asked: ``BatchTrace`` records the rule for all examples."""
         raise InternalError("a rule on a tape has no batching rule of its own")
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine.errors import InternalError
-from gradwire_engine.ops.base import Cotangents, Op, register
+from gradwire_engine.ops.base import Cotangents, Op, no_arithmetic, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.tape import ArrayType, StackType, Tape, TupleType, Type
@@ -217,9 +217,7 @@ class BlockArgument(Op):
 
     batch = over_stacks  # not asked: there are no operands
 
-    def flops(self, result: Type, *types: Type) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 class MustUnroll(Exception):

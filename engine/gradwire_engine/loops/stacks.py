@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import Cotangents, Op, register
+from gradwire_engine.ops.base import Cotangents, Op, no_arithmetic, register
 from gradwire_engine.tape import ArrayType, StackType, Type
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ class Rows(Op):
         """The same axis, one on; so the examples are first in every part."""
         return Rows(self.axis + 1)(*operands)
 
-    def flops(self, result: Type, *types: Type) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 @register("stacked", public=False)
@@ -83,9 +81,7 @@ class Stacked(Op):
         """The examples are first in every item, and stay so."""
         return Stacked(self.length, self.axis + 1)(*operands)
 
-    def flops(self, result: Type, *types: Type) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 @register("add_stacks", public=False)

@@ -160,6 +160,11 @@ class Op:
         raise InternalError(f"{self.name} has no cost")
 
 
+def no_arithmetic(op: Op, result: Type, *types: ArrayType) -> int:
+    """The cost of an operation that computes nothing: it moves, names or checks values."""
+    return 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
     """A name that programs can call, and what calling it records."""

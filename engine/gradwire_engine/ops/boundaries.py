@@ -11,9 +11,9 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.base import Cotangents, Op, register
+from gradwire_engine.ops.base import Cotangents, Op, no_arithmetic, register
 from gradwire_engine.ops.constants import Identity
-from gradwire_engine.tape import ArrayType, TupleType, Type
+from gradwire_engine.tape import ArrayType, TupleType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -40,9 +40,7 @@ class VmapPlaceholder(Op):
         """Refused for the same reason."""
         raise left_its_function()
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 def left_its_function() -> BadArgument:
@@ -98,6 +96,4 @@ class CustomVjp(Op):
         """Not asked: ``BatchTrace`` batches the rule as well, which refers to what was recorded."""
         raise left_its_function()
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwire_engine.ops.base import PRIMITIVES, Cotangents, Op, register
+from gradwire_engine.ops.base import PRIMITIVES, Cotangents, Op, no_arithmetic, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.tape import ArrayType, TupleType, Type
 
@@ -30,9 +30,7 @@ class Source(Op):
 
     batch = over_stacks  # not asked: there are no operands
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 @register("constant", public=False)
@@ -90,9 +88,7 @@ class Item(Op):
         """Handled by the reverse walk, which gathers the items' cotangents."""
         return (None,)
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 @register("pack", public=False)
@@ -116,9 +112,7 @@ class Pack(Op):
         bars: Cotangents = z_bar
         return bars
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 @register("guard", public=False)
@@ -186,9 +180,7 @@ class Identity(Op):
         """Give the operand."""
         return operands[0]
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 @register("stop_gradient")

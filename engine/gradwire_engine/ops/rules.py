@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import Cotangents, Op, register
+from gradwire_engine.ops.base import Cotangents, Op, no_arithmetic, register
 from gradwire_engine.ops.batching import examples, over_stacks
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import broadcast_shapes
@@ -57,9 +57,7 @@ class ByFormula(Op):
             return None, z_bar, *[None] * (len(operands) - 2)
         return None, *RULES[self.rule](z_bar, z, *operands[1:])
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 def by_formula(rule: str, compute: Callable[..., Var], *operands: Var) -> Var:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.shape import View, transpose
 from gradwire_engine.ops.axes import axes_of, integer
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, no_arithmetic, register
 from gradwire_engine.ops.batching import over_stacks
-from gradwire_engine.tape import ArrayType, Shape, Type
+from gradwire_engine.tape import ArrayType, Shape
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -81,9 +81,7 @@ class OnDiagonal(Op):
         """``x_bar`` is the diagonal of ``z_bar``."""
         return (MatrixDiagonal(self.offset)(z_bar),)
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 class Triangle(Op):
@@ -115,9 +113,7 @@ class Triangle(Op):
         """``x_bar`` is the same side of ``z_bar``."""
         return (self(z_bar),)
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 @register("tril")

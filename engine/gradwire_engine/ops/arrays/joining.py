@@ -10,12 +10,12 @@ from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.shape import Reshape, reshape, unsqueeze
 from gradwire_engine.ops.arrays.slicing import picked, sliced, unstack
 from gradwire_engine.ops.axes import axis_of, few_axes
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, no_arithmetic, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.patterns import FULL
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -81,9 +81,7 @@ class Concatenate(Op):
             start = stop
         return bars
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 @register("stack")
@@ -120,9 +118,7 @@ class Stack(Op):
         """Each operand's part of ``z_bar``."""
         return [picked(z_bar, self.axis, index) for index in range(len(operands))]
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 def _whole(parts: Sequence[Var]) -> Var | None:

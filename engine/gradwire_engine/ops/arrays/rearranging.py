@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.shape import View, reshape
 from gradwire_engine.ops.axes import axes_of, axis_of, counts, integers
-from gradwire_engine.ops.base import Cotangents, Op, Static, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, no_arithmetic, register
 from gradwire_engine.ops.batching import along_axes
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -84,6 +84,4 @@ class Roll(Op):
         """``x_bar`` is ``z_bar`` moved back."""
         return (Roll(tuple([-shift for shift in self.shift]), self.axes)(z_bar),)
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axes_of, few_axes, integers, lengths, reshaped
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, no_arithmetic, register
 from gradwire_engine.ops.batching import raised
 from gradwire_engine.ops.elementwise import broadcast_shapes
-from gradwire_engine.tape import ArrayType, Shape, Type
+from gradwire_engine.tape import ArrayType, Shape
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -23,9 +23,7 @@ class View(Op):
     linear = True
     views = True
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 @register("reshape")

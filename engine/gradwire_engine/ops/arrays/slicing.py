@@ -10,9 +10,9 @@ from gradwire_engine.errors import BadArgument, OverBudget, ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.shape import View
 from gradwire_engine.ops.axes import axis_of, integer, integers
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, no_arithmetic, register
 from gradwire_engine.ops.patterns import FULL
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -81,9 +81,7 @@ class Pad(Op):
         """Leave the batch axis as it is."""
         return Pad((0, *self.before), (0, *self.after))(*operands)
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
 
 
 def sliced(x: Var, axis: int, start: int, stop: int) -> Var:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.ops.arrays.rearranging import Flip
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.axes import axis_of, flag
-from gradwire_engine.ops.base import Cotangents, Op, Static, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, no_arithmetic, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.tape import ArrayType, Type
@@ -127,6 +127,4 @@ class Permute(Op):
         """``x_bar`` is ``z_bar`` in the inverse order."""
         return Permute(self.axis, not self.inverse)(z_bar, operands[1]), None
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """No arithmetic."""
-        return 0
+    flops = no_arithmetic
