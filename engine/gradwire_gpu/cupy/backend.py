@@ -115,7 +115,7 @@ class HostExecutable(WalkExecutable):
         there = {k: kind for k, kind in read if isinstance(inputs[k], device.cupy.ndarray)}
         if there:
             with device.working(poll):
-                sent = [(inputs[k], kind.dtype) for k, kind in there.items()]
+                sent = [(inputs[k], kind.dtype) for k, kind in there.items()]  # type: ignore[union-attr]
                 brought = device.copies_from(sent, poll)
             inputs = [*inputs]
             for k, x in zip(there, brought, strict=True):
