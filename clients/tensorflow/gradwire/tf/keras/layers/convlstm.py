@@ -118,7 +118,7 @@ class _ConvLSTM(
     def __post_init__(self) -> None:
         super().__post_init__()
         channels_last(type(self).__name__, self.data_format)
-        self.data_format = "channels_last"
+        self.data_format: str | None = "channels_last"
         for name in ("kernel_size", "strides", "dilation_rate"):
             setattr(self, name, lengths(getattr(self, name), self._rank))
         own = [name for name in parameters(_Cell) if hasattr(self, name)]
