@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.links import fragment_of
 from tests.browser.test_accessibility import PHONE, assert_accessible
+from tests.tables import cases
 
 NUMBER = r"(−?[\d.]+(?:e[−-]?\d+)?)"
 
@@ -260,15 +261,7 @@ def test_a_jacobian_has_its_blocks_names(plot):
     expect(page.locator(".plot-readout")).to_have_text("∂value[1] / ∂x[1] = 4")
 
 
-@pytest.mark.parametrize(
-    ("program", "variables", "query", "shown"),
-    [
-        ("x**2", {"x": 1}, "gradient", ".curve"),
-        ("x**2 + log(y)", {"x": 1, "y": 2}, "gradient", ".contour"),
-        ("sum(x**3)", {"x": [1, 2, 3]}, "gradient", ".bars"),
-        ("sum(x**3)", {"x": [1, 2, 3]}, "hessian", ".matrix-plot"),
-    ],
-)
+@cases("program, variables, query, shown")
 def test_plots_are_accessible_and_fit_on_a_phone(plot, program, variables, query, shown):
     opened = plot(program, variables, None, query, viewport=PHONE)
     expect(opened.page.locator(shown).first).to_be_attached()

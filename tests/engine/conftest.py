@@ -1,12 +1,12 @@
 """Fixtures of the engine's tests: questions asked with plain Python values."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine import Answer, Engine, Leaf, Limits, Query, Ragged, Sparse
+from gradwire_engine import Answer, Call, Engine, Leaf, Limits, Query, Ragged, Sparse
 
 from tests.engine.requests import LAST
 
@@ -55,6 +55,20 @@ def _is_numeric(value: Any) -> bool:
     return isinstance(value, bool | int | float | complex | np.generic)
 
 
+def called(
+    engine: Engine,
+    program: Any,
+    values: Mapping[str, Any],
+    kind: Any = "gradient",
+    *,
+    vectors: Any = None,
+    **query: Any,
+) -> Call:
+    """A call of an engine, with plain values."""
+    leaves = {key: leaf(value) for key, value in values.items()}
+    return engine.call(engine.parse(program), leaves, Query(kind, **query), vectors)
+
+
 class Asker:
     """An engine of its own, asked in one line; programs are source text or graphs."""
 
@@ -74,9 +88,7 @@ class Asker:
         self, program: Any, variables: Any = None, seeds: Any = None, poll: Any = None, **query: Any
     ) -> Answer:
         """The answer to a query, a gradient unless it says otherwise."""
-        asked = Query(**{"kind": "gradient", **query})
-        leaves = {key: leaf(value) for key, value in (variables or {}).items()}
-        call = self.engine.call(self.engine.parse(program), leaves, asked, seeds)
+        call = called(self.engine, program, variables or {}, vectors=seeds, **query)
         return call.replay(poll or self.poll)
 
     def gradients(self, program: Any, variables: Any = None, **query: Any) -> Any:

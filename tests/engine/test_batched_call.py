@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 from gradwire_engine import Leaf, Query
 from gradwire_engine.errors import DtypeMismatch, InputError, ShapeMismatch
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.engine.conftest import called
+from tests.tables import cases
 
 RNG = np.random.default_rng(6)
 X, Y, W = RNG.normal(size=(5, 3)), RNG.normal(size=5), RNG.normal(size=3)
@@ -58,7 +62,7 @@ def test_a_batch_is_a_loop(ask, text, kind):
         one = leaves(ask.answer(text, given | {"x": X[k], "y": Y[k]}, vectors, **asked))
         assert one.keys() == together.keys()
         for name, expected in one.items():
-            np.testing.assert_allclose(together[name][k], expected, atol=1e-12, err_msg=name)
+            assert_allclose(together[name][k], expected, atol=1e-12, err_msg=name)
 
 
 SEEDS = RNG.normal(size=(3, 4))
@@ -74,7 +78,7 @@ def test_many_cotangents_are_a_loop(ask, text):
     for k in range(4):
         one = leaves(ask.answer(text, given, {"a": [SEEDS[:, k]], "b": None}, **asked))
         for name, expected in one.items():
-            np.testing.assert_allclose(together[name][k], expected, atol=1e-12, err_msg=name)
+            assert_allclose(together[name][k], expected, atol=1e-12, err_msg=name)
 
 
 @pytest.mark.parametrize("kind", ["jvp", "hvp"])
@@ -90,7 +94,7 @@ def test_examples_may_each_have_their_own_direction(ask, text, kind):
         one = along | {"x": stack[:, k]}
         given = {"x": X[k], "y": Y[k], "w": W}
         for name, expected in leaves(ask.answer(text, given, one, **asked)).items():
-            np.testing.assert_allclose(together[name][k], expected, atol=1e-12, err_msg=name)
+            assert_allclose(together[name][k], expected, atol=1e-12, err_msg=name)
 
 
 @pytest.mark.parametrize("kind", ["jacobian", "hessian"])
@@ -104,7 +108,7 @@ def test_coordinates_are_those_of_each_example(ask, text, kind):
         one = ask.answer(text, {"x": X[k], "y": Y[k], "w": W, "ids": ids[k]}, **asked)
         found = {part: every[k] for part, every in together.derivatives[kind].items()}
         assert [*found["shape"]] == [*one.derivatives[kind]["shape"]]
-        np.testing.assert_allclose(whole(found), whole(one.derivatives[kind]), atol=1e-12)
+        assert_allclose(whole(found), whole(one.derivatives[kind]), atol=1e-12)
 
 
 def whole(coordinates):
@@ -119,7 +123,7 @@ def test_an_example_without_a_matrix_has_one_of_zeros(ask):
     found = ask.answer("w * x if y > 0 else x", given, **asked).derivatives["jacobian"]
     for k in range(len(Y)):
         one = whole({part: every[k] for part, every in found.items()})
-        np.testing.assert_array_equal(one, np.diag(X[k]) if Y[k] > 0 else np.zeros((3, 3)))
+        assert_array_equal(one, np.diag(X[k]) if Y[k] > 0 else np.zeros((3, 3)))
 
 
 #: Rules that decide on the cotangent: one fails on what the other path is for.
@@ -143,10 +147,10 @@ def test_rules_may_decide_on_each_cotangent(ask, text, order):
     for k, seed in enumerate(seeds):
         expected = ask.answer(text, given, seed, sources="m").gradients
         chosen = (np.linalg.inv(seed) if "inv" in text else 2 * seed) if seed.sum() > 0 else -seed
-        np.testing.assert_allclose(expected, chosen)
-        np.testing.assert_allclose(together[k], chosen)
-        np.testing.assert_allclose(of_tape[k], chosen)
-        np.testing.assert_allclose(recording.call(query, seed).replay(ask.poll).gradients, chosen)
+        assert_allclose(expected, chosen)
+        assert_allclose(together[k], chosen)
+        assert_allclose(of_tape[k], chosen)
+        assert_allclose(recording.call(query, seed).replay(ask.poll).gradients, chosen)
 
 
 def test_a_variable_may_be_called_as_the_vectors_are(ask):
@@ -155,7 +159,7 @@ def test_a_variable_may_be_called_as_the_vectors_are(ask):
     asked = {"kind": "hvp", "sources": {"vectors": "vectors"}, "batch": {"vectors": 0}}
     answer = ask.answer("sum(vectors**3)", given, along, **asked)
     found = answer.derivatives["hvp"]["vectors"]
-    np.testing.assert_allclose(found, 6 * given["vectors"] * along["vectors"])
+    assert_allclose(found, 6 * given["vectors"] * along["vectors"])
 
 
 @pytest.mark.parametrize("text", PROGRAMS)
@@ -184,14 +188,14 @@ def test_a_check_of_many_finds_the_wrong_one(ask):
 def test_any_axis_and_nested_variables(ask):
     given = {"p": {"x": X.T, "s": [Y]}, "w": W}
     found = ask.value("sum(p.x * w) + p.s[0]", given, batch={"p.x": 1, "p.s[0]": -1})
-    np.testing.assert_allclose(found, X @ W + Y)
+    assert_allclose(found, X @ W + Y)
     whole = ask.value("sum(p.a) + p.b", {"p": {"a": X, "b": Y}}, batch={"p": 0})
-    np.testing.assert_allclose(whole, X.sum(1) + Y)
+    assert_allclose(whole, X.sum(1) + Y)
 
 
 def test_gradients_of_what_examples_share_are_by_example(ask):
     answer = ask.answer("tanh(x @ w)", {"x": X, "w": W}, batch={"x": 0}, sources="w")
-    np.testing.assert_allclose(answer.gradients, (1 - np.tanh(X @ W) ** 2)[:, None] * X)
+    assert_allclose(answer.gradients, (1 - np.tanh(X @ W) ** 2)[:, None] * X)
 
 
 def test_other_values_of_recorded_paths_are_not_recorded_anew(ask):
@@ -199,7 +203,7 @@ def test_other_values_of_recorded_paths_are_not_recorded_anew(ask):
     compiled = set()
     for _ in range(3):
         given = {"y": Leaf(RNG.normal(size=50))}
-        call = ask.engine.call(ask.engine.parse(text), given, Query("gradient", batch={"y": 0}))
+        call = called(ask.engine, text, given, "gradient", batch={"y": 0})
         call.replay(ask.poll)
         compiled.add(len(call.entry.paths))
     assert compiled == {2}
@@ -209,7 +213,7 @@ def test_a_path_that_fails_on_the_values_of_others_does_not_fail_for_them(ask):
     text = "sum(inv(m)) if r else sum(m)"
     m = np.stack([np.eye(2), np.zeros((2, 2)), 2 * np.eye(2)])
     found = ask.value(text, {"m": m, "r": np.array([True, False, True])}, batch={"m": 0, "r": 0})
-    np.testing.assert_allclose(found, [2, 0, 1])
+    assert_allclose(found, [2, 0, 1])
 
 
 @pytest.mark.thorough
@@ -231,20 +235,20 @@ def test_memory_grows_with_the_examples_alone(ask, text):
     tracemalloc.stop()
     expected = 1 + np.arange(count)
     expected[0] += "inv" in text
-    np.testing.assert_allclose(found[:, 0], expected)
+    assert_allclose(found[:, 0], expected)
     assert peak < 12 * count * width * 8  # a copy of all for each example is 60
 
 
 def test_a_gradient_that_only_some_examples_have_is_zero_for_the_others(ask):
     text = "x*w if x > 0 else x"
     answer = ask.answer(text, {"x": np.array([1.0, -1.0, 2.0]), "w": 3.0}, batch={"x": 0})
-    np.testing.assert_array_equal(answer.gradients["w"], [1, 0, 2])
+    assert_array_equal(answer.gradients["w"], [1, 0, 2])
     assert list(answer.unconnected) == ["w"]
 
 
 def test_what_is_not_finite_on_a_path_not_taken_is_not_told(ask):
     answer = ask.answer("log(x) if x > 0 else x", {"x": np.array([1.0, -1.0])}, batch={"x": 0})
-    np.testing.assert_array_equal(answer.gradients["x"], [1, 1])
+    assert_array_equal(answer.gradients["x"], [1, 1])
     assert not answer.nonfinite
     told = ask.answer("log(x)", {"x": np.array([1.0, 0.0])}, batch={"x": 0})
     assert told.nonfinite
@@ -252,21 +256,10 @@ def test_what_is_not_finite_on_a_path_not_taken_is_not_told(ask):
 
 def test_state_is_of_each_example(ask):
     answer = ask.answer("x.assign_add(w)\nx*x", {"x": Y, "w": 2.0}, batch={"x": 0})
-    np.testing.assert_allclose(answer.updates["x"], Y + 2)
+    assert_allclose(answer.updates["x"], Y + 2)
 
 
-@pytest.mark.parametrize(
-    ("batch", "message"),
-    [
-        ({"q": 0}, "nothing of this name"),
-        ({"output_gradients": 0}, "output_gradients has no axis 0"),
-        ({"tangents": 0}, "nothing of this name"),
-        ({"x": 2}, "x has no axis 2"),
-        ({"x": 0, "w": 0}, "numbers of examples differ: x 5, w 3"),
-        ({"empty": 0}, "at least one example"),
-        ({"name": 0}, "name has no axis 0"),
-    ],
-)
+@cases("batch, message")
 def test_wrong_batches_are_refused(ask, batch, message):
     given = {"x": X, "w": W, "empty": np.zeros((0, 2)), "name": "a"}
     with pytest.raises(InputError, match=message) as caught:

@@ -5,132 +5,12 @@ import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.errors import EngineError
 from gradwire_engine.polling import no_deadline
+from numpy.testing import assert_allclose
+
+from tests.tables import table
 
 #: Programs of x, y and z that decide by values: of two, three or more things.
-PROGRAMS = {
-    "sums": """
-s = 0.0
-if x > 0:
-  s = s + sqrt(x)
-if y > 0:
-  s = s + y*x
-if z > 0:
-  s = s*z
-s
-""",
-    "whole numbers": """
-n = 0
-if x > 0: n = n + 1
-if y > 0: n = n + 1
-if z > 0: n = n + 2
-n*x/3
-""",
-    "kinds": """
-n = 0
-if x > 0: n = x*1.5
-if y > 0: n = n + 1
-if z > 0: n = n + 2
-n
-""",
-    "names": """
-a = 0.0
-if x > 0: a = x
-if y > 0: b = y
-if z > 0: a = a + z
-a*b
-""",
-    "lists": """
-a = [x, y]
-if x > 0: a = [y, x]
-if y > 0: a = a + [z]
-if z > 0: a = a[::-1]
-a[0]*3 + a[1]
-""",
-    "items": """
-a = zeros(3)
-if x > 0: a[0] = x
-if y > 0: a[1] = y*a[0]
-if z > 0: a = a*z
-sum(a)
-""",
-    "state": """
-if x > 0: x.assign(2*x)
-if y > 0: y.assign_add(x)
-if z > 0: y = y*z
-x*y
-""",
-    "errors": """
-m = ones([2, 2])*x
-if y > 0: m = m + eye(2)
-if z > 0: m = inv(m)
-if x > 0: m = cholesky(m)
-sum(m)
-""",
-    "derivatives": """
-if x > 0:
-  g = grad(x*x, x)
-else:
-  g = y
-if y > 0: g = g*z
-if z > 0: g = g*g
-g
-""",
-    "values": """
-a = x if x > 0 else y
-b = a*2 if y > 0 else 1
-c = b + (z if z > 0 else 0)
-c
-""",
-    "functions": """
-def f(u):
-  if u > 0:
-    w = u*u
-  else:
-    w = sin(u)
-  return w
-f(x)*f(y) + f(z)
-""",
-    "returns": """
-def f(u):
-  if u > 0: return u*u
-  return sin(u)
-f(x)*f(y) + f(z)
-""",
-    "loops": """
-s = 0.0
-if x > 0:
-  for i in range(5): s = s + x*i
-if y > 0:
-  while s < 3: s = s + 1 + y
-if z > 0: s = s*z
-s
-""",
-    "cuts": """
-s = 0.0
-if x > 0: s = stop_gradient(x)
-if y > 0: s = s + floor(y)
-if z > 0: s = s*z
-s
-""",
-    "chains": """
-if x > 0.5:
-  t = sqrt(x)
-elif y > 0.5:
-  if z > 0.5: t = y*z
-  else: t = y/z
-elif z > 0: t = log(z)
-else: t = 0.0
-t = t*x if y > x else t
-t + 1
-""",
-    "counts": """
-k = 1
-if x > 0: k = 2
-if y > 0: k = k + 1
-if z > 0: k = k*2
-sum(x*arange(k)) * y
-""",
-}
+PROGRAMS = table(__file__, "PROGRAMS")
 
 
 def asked(engine, text, values, **query):
@@ -201,9 +81,9 @@ def test_many_decisions_need_few_recordings(count):
         recordings.update(map(id, call.entry.paths))
         root = np.sqrt(np.maximum(x, 0))
         value, of_x, of_w = numbers
-        np.testing.assert_allclose(value, np.sum(np.where(x > 0, 1.5 * root, -x)))
+        assert_allclose(value, np.sum(np.where(x > 0, 1.5 * root, -x)))
         with np.errstate(divide="ignore"):
-            np.testing.assert_allclose(of_x, np.where(x > 0, 0.75 / root, -1))
+            assert_allclose(of_x, np.where(x > 0, 0.75 / root, -1))
         assert of_w is None if (x <= 0).all() else np.isclose(of_w, np.sum(root))
     assert len(recordings) == 5
 
@@ -218,7 +98,7 @@ def test_a_source_has_no_gradient_where_its_branch_is_not_taken():
         ((_, *gradients), _, reasons, *_), _ = asked(engine, text, values)
         for i, each in enumerate(x):
             if each > 0:
-                np.testing.assert_allclose(gradients[i], 3 * each**2)
+                assert_allclose(gradients[i], 3 * each**2)
             else:
                 assert gradients[i] is None
                 assert reasons[f"x{i}"] == ("no_path", "only a decision depends on this source")

@@ -6,7 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from gradwire_engine import Engine, Leaf, Limits, Query
+from gradwire_engine import Engine, Leaf, Limits
+from numpy.testing import assert_allclose
+
+from tests.engine.conftest import called
 
 TEXTS = [
     "sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)",
@@ -31,17 +34,13 @@ def test_threads_that_ask_at_once_get_their_own_answers(threads):
         text = f"{TEXTS[seed % len(TEXTS)]} * {1 + seed // 20}.5"  # four of a kind at a time
         x = rng.normal(size=int(rng.choice([3000, 20_000, 50_000])))
         answers = [
-            engine.call(engine.parse(text), {"x": Leaf(x)}, Query("gradient", exact=exact)).replay(
-                go_on
-            )
+            called(engine, text, {"x": Leaf(x)}, "gradient", exact=exact).replay(go_on)
             for exact in (False, False, True)
         ]
         *plain, exact = answers
         for answer in plain:
-            np.testing.assert_allclose(answer.value, exact.value, rtol=1e-11)
-            np.testing.assert_allclose(
-                answer.gradients["x"], exact.gradients["x"], rtol=1e-9, atol=1e-10
-            )
+            assert_allclose(answer.value, exact.value, rtol=1e-11)
+            assert_allclose(answer.gradients["x"], exact.gradients["x"], rtol=1e-9, atol=1e-10)
 
     with ThreadPoolExecutor(6) as pool:
         for _ in pool.map(asked, range(40)):

@@ -6,35 +6,10 @@ from gradwire_engine import Engine, Leaf, Query, errors
 from gradwire_engine.answer import Kind
 from gradwire_engine.free_variables import free_variables
 
+from tests.tables import cases
 
-@pytest.mark.parametrize(
-    ("text", "variables"),
-    [
-        ("1 + 1", []),
-        ("x + 1", ["x"]),
-        ("return x, y", ["x", "y"]),
-        ("x = x * 2\ny = x", ["x"]),
-        ("a, (b, c) = x, (y, x)\na + b + c", ["x", "y"]),
-        ("x[0] = pi\ny = x", ["x"]),
-        ("x.assign_add(1)\nx", ["x"]),
-        ("x.sum(axis=0).T", ["x"]),
-        ("gamma * sqrt(beta) + np.pi + layers[0].w", ["gamma", "beta", "layers"]),
-        ("sum(x, dtype=float32)", ["x"]),
-        ("def f(t):\n  return t * k\nk = 2\nf(x)", ["x"]),
-        ("def f(t):\n  return t * k\nf(x)", ["k", "x"]),
-        ("def f(t, s=a):\n  u = t * s\n  return u\nf(x)", ["a", "x"]),
-        ("f = lambda t: t * w\nmap(f, x)", ["w", "x"]),
-        ("cond(p > 0, sin, cos, x)", ["p", "x"]),
-        ("s = 0\nfor i in range(n):\n  s += x[i]\ns", ["n", "x"]),
-        ("if c > 0:\n  y = a\nelse:\n  y = b\ny", ["c", "a", "b"]),
-        ("a if c > 0 else b", ["c", "a", "b"]),
-        ("p > 0 and q > 0", ["p", "q"]),
-        ("while t < 3:\n  t = t + dt\nt", ["t", "dt"]),
-        ("[w * i for i in range(3) if i > k]", ["k", "w"]),
-        ("with stop_recording():\n  y = x\ny", ["x"]),
-        ("grad(sum(x * y), x)", ["x", "y"]),
-    ],
-)
+
+@cases("text, variables")
 def test_names_that_are_read_before_they_are_assigned(text, variables):
     assert sorted(free_variables(Engine().parse(text))) == sorted(variables)
 

@@ -18,6 +18,8 @@ from gradwire_engine.kernels.form import Carry, Literal
 from gradwire_engine.native import is_available, native_backend
 from gradwire_engine.ops.base import PRIMITIVES
 
+from tests.engine.conftest import called
+
 #: No two of them are the same, though Python says of some that they are equal.
 DIFFERENT = (
     *(0.0, -0.0, 0, False, 0j, complex(0.0, -0.0), complex(-0.0, 0.0), np.float32(0), None),
@@ -117,7 +119,7 @@ def test_requests_that_differ_in_this_alone_get_answers_of_their_own():
     def answer(engine: Engine, text: str, value: Any) -> list[str]:
         leaves = {"x": Leaf(np.asarray(value))}
         try:
-            found = engine.call(engine.parse(text), leaves, Query("evaluate")).replay(lambda: None)
+            found = called(engine, text, leaves, "evaluate").replay(lambda: None)
         except EngineError as error:
             return [str(error)]
         values = found.value if isinstance(found.value, list) else [found.value]

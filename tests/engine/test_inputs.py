@@ -15,6 +15,7 @@ from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.errors import InputError
 from gradwire_engine.native import is_available, native_backend
 from numpy.lib.stride_tricks import as_strided
+from numpy.testing import assert_allclose
 
 from tests.engine.conftest import leaf
 
@@ -99,7 +100,7 @@ def asked(engine: Engine, x: Any, query: Query, vectors: Any = None) -> Array:
 
 def the_same(found: Array, expected: Array) -> None:
     """Sums along other axes first may differ in their last bits, foreign memory in all."""
-    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
+    assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
 
 
 GRADIENT = Query("gradient", sources="x")

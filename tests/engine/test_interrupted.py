@@ -12,6 +12,7 @@ import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.errors import DeadlineExceeded
 from gradwire_engine.gc_pause import GcPause
+from numpy.testing import assert_allclose, assert_equal
 
 from tests.effort import some
 
@@ -75,9 +76,9 @@ def test_what_was_stopped_anywhere_answers_all_the_same(case):
         assert gc.isenabled() is was_enabled
         # Walked or lowered, either may come next: both give what the other gives but for rounding.
         for found, right in zip(replays(engine, case, Countdown()), expected, strict=True):
-            np.testing.assert_equal(found[-1], right[-1])
+            assert_equal(found[-1], right[-1])
             for x, y in zip(_arrays(found[:-1]), _arrays(right[:-1]), strict=True):
-                np.testing.assert_allclose(x, y, rtol=1e-13)
+                assert_allclose(x, y, rtol=1e-13)
 
 
 def test_a_replay_is_stopped_before_its_first_instruction():
@@ -101,7 +102,7 @@ def test_what_is_stopped_over_and_over_gets_there(case):
             continue
         break
     for x, y in zip(_arrays(found[0][:-1]), _arrays(expected[0][:-1]), strict=True):
-        np.testing.assert_allclose(x, y, rtol=1e-13)
+        assert_allclose(x, y, rtol=1e-13)
 
 
 @pytest.mark.thorough
@@ -121,8 +122,8 @@ def test_questions_about_a_recording_can_be_stopped():
         with pytest.raises(DeadlineExceeded):
             recording.call(query).replay(Countdown(left))
         found = recording.call(query).replay(Countdown())
-        np.testing.assert_allclose(found.value, expected.value, rtol=1e-13)
-        np.testing.assert_allclose(found.gradients["x"], expected.gradients["x"], rtol=1e-9)
+        assert_allclose(found.value, expected.value, rtol=1e-13)
+        assert_allclose(found.gradients["x"], expected.gradients["x"], rtol=1e-9)
 
 
 def _leaves(values: dict[str, Any]) -> dict[str, Leaf]:

@@ -13,6 +13,7 @@ from gradwire_engine.nesting import leaves
 from gradwire_engine.queries import Call, JointCall
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from tests.effort import examples
 from tests.engine import test_random_programs, test_replays
@@ -65,7 +66,7 @@ def alike(one: Answer | None, other: Answer, rtol: float = 1e-11) -> None:
     assert one is not None
     assert outline(one) == outline(other)
     for x, y in zip(arrays(one), arrays(other), strict=True):
-        np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol * (1 + np.max(np.abs(y), initial=0)))
+        assert_allclose(x, y, rtol=rtol, atol=rtol * (1 + np.max(np.abs(y), initial=0)))
 
 
 def outline(answer: Answer) -> Any:

@@ -15,6 +15,7 @@ from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.record.language import LANGUAGE
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from tests.effort import examples
 
@@ -311,7 +312,7 @@ def whole(block: Any) -> Any:
 def test_two_ways_to_one_answer_agree(ways, text, seed):
     one, other = ways(text, np.random.default_rng(seed))
     scale = 1 + np.max(np.abs(other), initial=0)
-    np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9 * scale)
+    assert_allclose(one, other, rtol=1e-7, atol=1e-9 * scale)
 
 
 TOKENS = (

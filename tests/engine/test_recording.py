@@ -11,6 +11,7 @@ from gradwire_engine.answer import Kind, Limits
 from gradwire_engine.compile.derivatives import ALONG, VECTORS
 from gradwire_engine.ops.constants import Guard, Input
 from gradwire_engine.polling import no_deadline
+from numpy.testing import assert_allclose, assert_array_equal
 
 PROGRAMS = [
     "h = x * w\ny = sum(h**2)",
@@ -51,7 +52,7 @@ def assert_same(found, expected):
             assert_same(found[key], expected[key])
     elif found is not None:
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+        assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -78,9 +79,7 @@ def test_vectors_differ_from_call_to_call():
     recording = recorded(program, given)
     for seed in np.ones((3, 3)), np.eye(3), np.eye(3, dtype=np.float32):
         answer = recording.call(Query("gradient", sources="x"), seed).replay(poll)
-        np.testing.assert_allclose(
-            answer.gradients, seed * np.exp(given["x"].value) * given["w"].value
-        )
+        assert_allclose(answer.gradients, seed * np.exp(given["x"].value) * given["w"].value)
 
 
 @pytest.mark.parametrize("kind", ["gradient", "check", "jvp", "hvp"])
@@ -253,7 +252,7 @@ def test_a_question_has_a_deadline_of_its_own(kind):
     recording.run(deadline)
     over = True
     answer = recording.call(Query(kind)).replay(poll)
-    np.testing.assert_array_equal(answer.gradients["x"], [0, 2, 4])
+    assert_array_equal(answer.gradients["x"], [0, 2, 4])
 
 
 @pytest.mark.thorough

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.effort import examples
 from tests.engine import test_random_programs
+from tests.engine.conftest import called
 from tests.engine.test_replays import (
     ASKED,
     MOST_ROUNDINGS,
@@ -106,7 +107,7 @@ def test_sums_differ_by_their_terms_last_places(text, dtype, rows, columns, seed
     size, count = SUMS[text]
     wide = {name: Leaf(value.astype(np.float64)) for name, value in variables.items()}
     engine = Engine()
-    total = engine.call(engine.parse(size), wide, Query("evaluate")).replay(go_on).value
+    total = called(engine, size, wide, "evaluate").replay(go_on).value
     most = count(rows, columns) * np.finfo(dtype).eps * np.asarray(total)
     found = [one[0].astype(np.float64) for one in repeated(text, variables, Query("evaluate"))]
     assert all(np.all(np.abs(one - other) <= most) for one in found for other in found)

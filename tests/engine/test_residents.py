@@ -15,6 +15,7 @@ from gradwire_engine import Answer, Engine, Leaf, Limits, Query
 from gradwire_engine.backends.staged import StagedExecutable
 from gradwire_engine.errors import DeadlineExceeded, DomainError
 from gradwire_engine.nesting import leaves
+from numpy.testing import assert_allclose, assert_array_equal
 
 RNG = np.random.default_rng(30)
 X, Y, W = RNG.normal(size=(40, 5)), np.sign(RNG.normal(size=40)), RNG.normal(size=5)
@@ -77,7 +78,7 @@ def kept(call: Any) -> list[Any]:
 
 def same(one: Answer, other: Answer) -> None:
     for x, y in zip(arrays(one), arrays(other), strict=True):
-        np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-13)
+        assert_allclose(x, y, rtol=1e-11, atol=1e-13)
 
 
 def arrays(answer: Answer) -> list[Any]:
@@ -171,7 +172,7 @@ def test_without_guards_nothing_is_kept_apart():
     expected = call.replay(go_on).value
     unguarded = call.entry.paths[0].tiers.unguarded(go_on)
     (found,) = unguarded.replay(call.arguments.inputs, go_on).outputs
-    np.testing.assert_allclose(found, expected)
+    assert_allclose(found, expected)
 
 
 def test_the_gradient_in_a_resident_itself():
@@ -226,9 +227,7 @@ def test_parts_that_need_more_than_is_allowed_are_not_replayed():
         asker = Resident("X", engine=Engine(limits))
         parts = asker.parts(text, values, kind="evaluate")
         assert (parts is not None) is is_parted
-        np.testing.assert_allclose(
-            asker.answer(text, values, kind="evaluate").value, call.replay(go_on).value
-        )
+        assert_allclose(asker.answer(text, values, kind="evaluate").value, call.replay(go_on).value)
 
 
 def test_of_what_only_grows_the_small_operand_is_kept():
@@ -309,7 +308,7 @@ def test_what_fails_behind_a_decision_fails_only_there():
                 asker.answer(text, values | {"a": a}, sources="w")
         else:
             answer = asker.answer(text, values | {"a": a}, sources="w")
-            np.testing.assert_array_equal(answer.gradients, 2 * np.ones(5))
+            assert_array_equal(answer.gradients, 2 * np.ones(5))
 
 
 def test_what_is_not_finite_has_its_place():

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.tables import cases
+
 
 async def updates(wire, program, variables):
     response = await wire.post("/v1/evaluate", program, variables)
@@ -26,21 +28,7 @@ async def test_products_and_matrices_see_all_reads_too(wire):
 
 
 @pytest.mark.rule("S54")
-@pytest.mark.parametrize(
-    ("statement", "left"),
-    [
-        ("x.assign(w * x)", [2.0, 4.0]),
-        ("x.assign_add([w, w])", [3.0, 4.0]),
-        ("x.assign_sub(w * x)", [-1.0, -2.0]),
-        ("x[0] = w", [2.0, 2.0]),
-        ("x[1:] += w", [1.0, 4.0]),
-        ("x[0].assign(w)", [2.0, 2.0]),
-        ("x[0:2].assign([w, 5])", [2.0, 5.0]),
-        ("x[1:].assign_add([w])", [1.0, 4.0]),
-        ("x[[1]].assign_sub(w * x[1:])", [1.0, -2.0]),
-        ("part = x[1:]\nx.assign([w, w])\npart.assign_add([w])", [2.0, 4.0]),
-    ],
-)
+@cases("statement, left")
 async def test_what_is_assigned_is_a_fresh_leaf(wire, statement, left):
     answer = await wire.answer(f"{statement}\ny = sum(x ** 2)", {"x": [1.0, 2.0], "w": 2.0})
     assert answer["gradients"] == {"x": [2 * item for item in left], "w": None}

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import cases
+
 
 class Tape:
     """A tape of the service."""
@@ -72,17 +74,7 @@ async def test_watching_makes_a_source(record):
 
 
 @pytest.mark.rule("S5")
-@pytest.mark.parametrize(
-    ("watch", "code", "pointer"),
-    [
-        (["nothing"], "unknown_name", "/watch/0"),
-        (["x", "label"], "invalid_request", "/watch/1"),
-        (["n"], "invalid_request", "/watch/0"),
-        (["f"], "invalid_request", "/watch/0"),
-        ("x", "invalid_request", "/watch"),
-        ([1], "invalid_request", "/watch"),
-    ],
-)
+@cases("watch, code, pointer")
 async def test_only_arrays_are_watched(wire, watch, code, pointer):
     program = "n = 3\ndef f(x):\n    return x\ny = f(x) * n"
     variables = {"x": 1.0, "label": "a word"}

@@ -8,6 +8,7 @@ import scipy.linalg
 from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES
 from gradwire_engine.ops.elementwise import Unary
+from numpy.testing import assert_allclose, assert_array_equal
 
 
 def normal(shape: Any, seed: int) -> Any:
@@ -64,7 +65,7 @@ def test_even_functions_of_a_length_have_their_curvature_at_0(ask, function):
             length = LENGTHS[number % len(LENGTHS)]
             found, warnings = hessian(ask, f"r = {length}\n{text}", {"x": [0.0, 0.0]})
             assert not warnings, text
-            np.testing.assert_allclose(found, expected * np.eye(2), 1e-4, 1e-5, err_msg=text)
+            assert_allclose(found, expected * np.eye(2), 1e-4, 1e-5, err_msg=text)
     assert tried or function in ("reciprocal", "log", "sqrt", "arccosh"), function
 
 
@@ -101,13 +102,13 @@ WAYS = {
 def test_kernels_have_their_curvature_at_equal_points(ask, kernel, way):
     point = [0.3, -0.2]
     found, _ = hessian(ask, WAYS[way].format(kernel), {"x": point, "y": point})
-    np.testing.assert_allclose(found, KERNELS[kernel] * np.eye(2), 1e-9, 1e-9)
+    assert_allclose(found, KERNELS[kernel] * np.eye(2), 1e-9, 1e-9)
 
 
 def test_examples_of_a_batch_have_their_own(ask):
     found, warnings = hessian(ask, "cosh(norm(x))", {"x": [[0.0, 0.0], [0.3, 0.4]]}, batch={"x": 0})
     alone, _ = hessian(ask, "cosh(norm(x))", {"x": [0.3, 0.4]})
-    np.testing.assert_allclose(found, [np.eye(2), alone])
+    assert_allclose(found, [np.eye(2), alone])
     assert not warnings
 
 
@@ -129,7 +130,7 @@ def test_other_lengths_have_none_unless_it_vanishes(ask, length):
     assert "singular" in hessian(ask, f"r = {length}\n{rough}", given)[1], rough
     smooth = ("r**3", "r**4", "x[0] * r**2", "cosh(r**2)")[turn]
     found, warnings = hessian(ask, f"r = {length}\n{smooth}", given)
-    np.testing.assert_array_equal(found, np.zeros((4, 4)))
+    assert_array_equal(found, np.zeros((4, 4)))
     assert not warnings, smooth
     if turn == 0:
         third = f"f = lambda x: ({length})**3\ng = lambda x: sum(grad(f)(x))\nsum(grad(g)(x))"
@@ -144,7 +145,7 @@ def test_even_functions_of_singular_values_are_smooth_where_these_are_0(ask, x):
         ("sum(log1p(svd(x)[1]**2))", "log(det(eye(2) + x.T @ x))"),
     ):
         found, warnings = hessian(ask, of_values, {"x": x})
-        np.testing.assert_allclose(found, hessian(ask, plain, {"x": x})[0], atol=1e-12)
+        assert_allclose(found, hessian(ask, plain, {"x": x})[0], atol=1e-12)
         assert not warnings
     assert hessian(ask, "sum(svdvals(x))", {"x": x})[1] == ["singular"]
 
@@ -154,7 +155,7 @@ def test_pairs_in_a_likelihood_are_as_of_their_squares(ask):
     given = {"x": [[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]], "y": [1.0, 2.0, 3.0]}
     expected, _ = hessian(ask, text.format("q = sum(d*d, -1)"), given)
     found, warnings = hessian(ask, text.format("q = norm(d, axis=-1)**2"), given)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert_allclose(found, expected, atol=1e-12)
     assert not warnings
 
 
@@ -234,7 +235,7 @@ def test_functions_of_a_matrix_have_their_gradient_at_equal_eigenvalues(ask, nam
         answer = ask.answer(form.format(name), {"a": a, "w": w}, sources="a")
         a = (a + a.T) / 2
         expected = slope(a, FUNCTIONS_OF[name], w)
-        np.testing.assert_allclose(answer.gradients, expected, 1e-6, 1e-6)
+        assert_allclose(answer.gradients, expected, 1e-6, 1e-6)
         assert not answer.warnings
 
 
@@ -255,7 +256,7 @@ def test_functions_of_singular_values_have_their_gradient_at_equal_ones(ask, val
     for text, bar in expected.items():
         program = f"u, s, vh = svd(a, full_matrices=False)\nsum(w * ({text}))"
         answer = ask.answer(program, {"a": a, "w": w}, sources="a")
-        np.testing.assert_allclose(answer.gradients, bar, 1e-5, 1e-6, err_msg=text)
+        assert_allclose(answer.gradients, bar, 1e-5, 1e-6, err_msg=text)
         assert not answer.warnings
 
 
@@ -287,7 +288,7 @@ def test_spectral_functions_have_their_hessian_at_equal_eigenvalues(ask, name, s
         unit[i, j] = 5e-5
         unit = unit + unit.T
         expected = (GRADIENTS[name](a + unit) - GRADIENTS[name](a - unit)).real / 2e-4
-        np.testing.assert_allclose(found[..., i, j], expected, atol=1e-6)
+        assert_allclose(found[..., i, j], expected, atol=1e-6)
     assert not warnings
 
 
@@ -299,7 +300,7 @@ def test_examples_with_equal_eigenvalues_are_right_in_stacks_and_batches(ask):
     expected = [slope(x, np.exp, w) for x in a]
     for query in ({}, {"batch": {"a": 0}}):
         found = ask.gradients(text, {"a": a, "w": w}, sources="a", **query)
-        np.testing.assert_allclose(found, expected, 1e-9)
+        assert_allclose(found, expected, 1e-9)
 
 
 # Determinants
@@ -328,7 +329,7 @@ def test_second_derivatives_of_determinants_are_minors(ask, name):
             points = a + both[0] + both[1], a + both[0], a + both[1], a
             together, one, other, none = (np.linalg.det(x).sum() for x in points)
             expected[i + j] = together - one - other + none if i != j else 0
-    np.testing.assert_allclose(found, expected, atol=1e-12 * (1 + abs(a).max() ** a.shape[-1]))
+    assert_allclose(found, expected, atol=1e-12 * (1 + abs(a).max() ** a.shape[-1]))
 
 
 @pytest.mark.parametrize("name", SINGULAR)
@@ -347,7 +348,7 @@ def test_third_derivatives_of_determinants_are_smaller_minors(ask, name):
     stack = a if a.ndim == 2 else a[:, None, None, None]
     parts = np.linalg.det(stack + r * x + s * y + t * z) / (r * s * t)[..., 0, 0]
     expected = parts.mean(axis=(-3, -2, -1)).sum().real
-    np.testing.assert_allclose(found, expected, 1e-9, 1e-9 * (1 + abs(a).max()))
+    assert_allclose(found, expected, 1e-9, 1e-9 * (1 + abs(a).max()))
 
 
 def test_fourth_derivatives_of_determinants_are_refused_where_singular(ask):
@@ -359,4 +360,4 @@ def test_fourth_derivatives_of_determinants_are_refused_where_singular(ask):
     # det(t x) = t⁴ det(x), of which the fourth derivative in t is 24 det(x)
     x = normal((4, 4), 11)
     found = ask.value(derivatives + "sum(grad(k)(x) * x)", {"x": x})
-    np.testing.assert_allclose(found, 24 * np.linalg.det(x), 1e-9)
+    assert_allclose(found, 24 * np.linalg.det(x), 1e-9)

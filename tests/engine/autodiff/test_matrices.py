@@ -6,6 +6,7 @@ from gradwire_engine.autodiff import matrices
 from gradwire_engine.autodiff.matrices import jacobian
 from gradwire_engine.check import interpret, trace
 from gradwire_engine.ops.base import FUNCTIONS
+from numpy.testing import assert_allclose, assert_array_equal
 
 RNG = np.random.default_rng(8)
 
@@ -27,8 +28,8 @@ def product(b, a, x):
 def test_of_a_product(rows, columns):
     a, x = RNG.normal(size=(rows, columns)), RNG.normal(size=columns)
     (by_a, by_x), _ = of(product, a, x)
-    np.testing.assert_allclose(by_x, a)
-    np.testing.assert_allclose(by_a, np.einsum("ik,j->ikj", np.eye(rows), x))
+    assert_allclose(by_x, a)
+    assert_allclose(by_a, np.einsum("ik,j->ikj", np.eye(rows), x))
 
 
 def test_parts_that_fit_in_memory_join(monkeypatch):
@@ -37,7 +38,7 @@ def test_parts_that_fit_in_memory_join(monkeypatch):
     monkeypatch.setattr(matrices, "_AT_ONCE_BYTES", 2 * a.nbytes)
     parts, _ = of(product, a, x)
     for one, other in zip(whole, parts, strict=True):
-        np.testing.assert_allclose(one, other)
+        assert_allclose(one, other)
 
 
 @pytest.mark.parametrize("function", ["tanh", "cumsum", "sort", "softmax"])
@@ -51,7 +52,7 @@ def test_the_tape_does_not_grow_with_the_number_of_rows(function):
 def test_columns_where_there_are_fewer():
     (found,), _ = of(lambda b, x: FUNCTIONS["outer"].record(b, x, x), np.array([2.0, 3.0]))
     expected = [[[4, 0], [3, 2]], [[3, 2], [0, 6]]]
-    np.testing.assert_allclose(found, expected)
+    assert_allclose(found, expected)
 
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
@@ -63,5 +64,5 @@ def test_each_has_its_sources_dtype_in_both_modes(mode):
 
 def test_none_without_a_path():
     (by_x, by_y), _ = of(lambda _, x, y: x, np.ones(2), np.ones(3))
-    np.testing.assert_array_equal(by_x, np.eye(2))
+    assert_array_equal(by_x, np.eye(2))
     assert by_y is None

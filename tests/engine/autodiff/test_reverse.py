@@ -11,6 +11,9 @@ from gradwire_engine.frontends.text import parse_text
 from gradwire_engine.tape import Tape
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from tests.engine.conftest import called
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -213,11 +216,11 @@ def test_not_differentiable_is_none(ask, text):
 def test_nested_gradients_are_derivatives_of_any_order(n, x):
     import math
 
-    from gradwire_engine import Engine, Leaf, Query
+    from gradwire_engine import Engine
 
     text = "y = x**6\n" + "y = grad(y, x)\n" * n + "y"
     engine = Engine()
-    call = engine.call(engine.parse(text), {"x": Leaf(np.array(x))}, Query("gradient"))
+    call = called(engine, text, {"x": np.array(x)}, "gradient")
     answer = call.replay(lambda: None)
     expected = math.factorial(6) / math.factorial(6 - n) * x ** (6 - n)
     assert answer.value == pytest.approx(expected, abs=1e-9)
@@ -293,7 +296,7 @@ def test_a_branch_of_where_through_parts_of_complex_numbers(ask, made):
         for by in (cut, whole)
         for at in [{"x": [1.0, -2.0], "w": [0.5, 3.0]}]
     ]
-    np.testing.assert_allclose([*got.values()], [*want.values()])
+    assert_allclose([*got.values()], [*want.values()])
 
 
 def test_a_branch_of_where_through_what_passes_of_a_loop_gave(ask):
@@ -301,10 +304,10 @@ def test_a_branch_of_where_through_what_passes_of_a_loop_gave(ask):
     x = np.linspace(-1, 1.1, 3000)
     scanned = "y = jax.lax.scan(lambda c, x: (c + x, c + x), 0.0, x)[1]\n"
     got, want = [ask.gradients(by + text, {"x": x})["x"] for by in (scanned, "y = cumsum(x)\n")]
-    np.testing.assert_allclose(got, want)
+    assert_allclose(got, want)
     ended = "def f(a):\n    while a < 100:\n        a = a * 3\n    return a\ny = vmap(f)(x) - 200\n"
     got = ask.gradients(ended + text, {"x": [1.0, 2.0, 3.0]})["x"]
-    np.testing.assert_allclose(got, [0.5 * 243 / 43**0.5, 0, 0.5 * 81 / 43**0.5])
+    assert_allclose(got, [0.5 * 243 / 43**0.5, 0, 0.5 * 81 / 43**0.5])
 
 
 def test_a_derivative_that_happens_to_vanish_still_varies(ask):

@@ -17,6 +17,7 @@ from gradwire_engine.ops.constants import Item
 from gradwire_engine.tape import ArrayType
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.effort import examples
 from tests.engine.autodiff.interpreted import Interpreted
@@ -102,7 +103,7 @@ def test_the_sparse_jacobian_is_the_dense_one(recording, mode):
     (dense,) = jacobian(b, y, [x])
     nonzeros = sparse_jacobian(b, y, x, mode, Interpreted(b, [value]))
     found, expected = evaluated(b, value, nonzeros, dense)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * (1 + np.max(np.abs(found))))
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * (1 + np.max(np.abs(found))))
 
 
 @examples(60)
@@ -113,7 +114,7 @@ def test_the_sparse_hessian_is_the_dense_one(recording):
     (bar,) = gradient(b, [y], [x])
     dense = None if bar is None else jacobian(b, bar, [x])[0]
     found, expected = evaluated(b, value, sparse_hessian(b, y, x), dense)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * (1 + np.max(np.abs(found))))
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * (1 + np.max(np.abs(found))))
 
 
 def coupled(b, x):
@@ -136,10 +137,10 @@ def test_a_band_of_ten_thousand_takes_as_many_products_as_it_is_wide(mode):
     assert found is not None
     pattern, values = found
     assert largest(b, x.slot) == 2 * (value.size if mode == "forward" else y.type.size)
-    np.testing.assert_array_equal(pattern.rows, np.repeat(np.arange(9_999), 2))
-    np.testing.assert_array_equal(pattern.columns, np.repeat(np.arange(10_000), 2)[1:-1])
+    assert_array_equal(pattern.rows, np.repeat(np.arange(9_999), 2))
+    assert_array_equal(pattern.columns, np.repeat(np.arange(10_000), 2)[1:-1])
     expected = np.stack([value[1:], value[:-1]], axis=1).ravel()
-    np.testing.assert_array_equal(interpret(b.tape([values]), [value])[values.slot], expected)
+    assert_array_equal(interpret(b.tape([values]), [value])[values.slot], expected)
 
 
 def test_a_banded_hessian_of_ten_thousand():
@@ -152,11 +153,11 @@ def test_a_banded_hessian_of_ten_thousand():
     found = interpret(b.tape([values]), [value])[values.slot]
     product = value[1:] * value[:-1]
     beside = np.cos(product) - product * np.sin(product)
-    np.testing.assert_allclose(found[pattern.columns == pattern.rows + 1], beside)
-    np.testing.assert_allclose(found[pattern.columns == pattern.rows - 1], beside)
+    assert_allclose(found[pattern.columns == pattern.rows + 1], beside)
+    assert_allclose(found[pattern.columns == pattern.rows - 1], beside)
     squares = np.sin(product) * np.stack([value[1:], value[:-1]]) ** 2
     diagonal = -np.append(squares[0], 0) - np.append(0, squares[1])
-    np.testing.assert_allclose(found[pattern.columns == pattern.rows], diagonal)
+    assert_allclose(found[pattern.columns == pattern.rows], diagonal)
 
 
 @pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
@@ -165,12 +166,12 @@ def test_complex_numbers_have_rows(function, mode):
     value = RNG.normal(size=3) + 1j * RNG.normal(size=3)
     b, (x,), (y,) = trace(FUNCTIONS[function].record, [value])
     (dense,) = jacobian(b, y, [x])
-    np.testing.assert_allclose(*evaluated(b, value, sparse_jacobian(b, y, x, mode), dense))
+    assert_allclose(*evaluated(b, value, sparse_jacobian(b, y, x, mode), dense))
     (bar,) = gradient(b, [y], [x])
     assert bar is not None
     (dense,) = jacobian(b, bar, [x])
     found, expected = evaluated(b, value, sparse_hessian(b, y, x), dense)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert_allclose(found, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
@@ -192,8 +193,8 @@ def test_a_rule_of_the_programs_own_may_give_any_derivative(mode):
     b, (x,), (y,) = trace(recording, [value])
     (dense,) = jacobian(b, y, [x])
     found, expected = evaluated(b, value, sparse_jacobian(b, y, x, mode), dense)
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(found, np.triu(np.ones((4, 4))))
+    assert_array_equal(found, expected)
+    assert_array_equal(found, np.triu(np.ones((4, 4))))
 
 
 def test_none_without_a_path():
@@ -247,7 +248,7 @@ def test_rows_that_gather_what_they_read_take_one_product(mode, products):
     shapes = {b.vars[slot].shape for slot in range(first, len(b.instructions))}
     assert {shape[0] for shape in shapes if shape[1:] == y.shape} == {products}
     matrix, expected = evaluated(b, value, found, dense)
-    np.testing.assert_allclose(matrix, expected, rtol=1e-12)
+    assert_allclose(matrix, expected, rtol=1e-12)
 
 
 def test_many_copies_for_the_same_row_are_not_told_apart():
@@ -265,7 +266,7 @@ def test_many_copies_for_the_same_row_are_not_told_apart():
     found = sparse_jacobian(b, y, x)
     assert found is not None
     values = interpret(b.tape([found.values]), [value])[found.values.slot]
-    np.testing.assert_allclose(values, 1000 * np.cos(value))
+    assert_allclose(values, 1000 * np.cos(value))
 
 
 def test_an_element_that_a_row_copies_twice_has_one_nonzero():
@@ -278,10 +279,10 @@ def test_an_element_that_a_row_copies_twice_has_one_nonzero():
     b, (x,), (y,) = trace(recording, [value])
     found = sparse_jacobian(b, y, x, "reverse", Interpreted(b, [value]))
     assert found is not None
-    np.testing.assert_array_equal(found.pattern.rows, [0, 1, 1, 2])
-    np.testing.assert_array_equal(found.pattern.columns, [0, 0, 1, 1])
+    assert_array_equal(found.pattern.rows, [0, 1, 1, 2])
+    assert_array_equal(found.pattern.columns, [0, 0, 1, 1])
     values = interpret(b.tape([found.values]), [value])[found.values.slot]
-    np.testing.assert_array_equal(values, [4, 3, 2, 6])
+    assert_array_equal(values, [4, 3, 2, 6])
 
 
 def test_a_row_of_a_million_takes_no_colors_for_its_columns():

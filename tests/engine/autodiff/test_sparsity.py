@@ -13,6 +13,7 @@ from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.tape import ArrayType
+from numpy.testing import assert_array_equal
 
 from tests.engine.autodiff.interpreted import Interpreted
 from tests.engine.ops.sampled import FAMILIES, some_of_each
@@ -125,7 +126,7 @@ def test_patterns_are_exact_where_an_operation_says_what_it_mixes(name):
         return MOVES[name](lambda function, *args: FUNCTIONS[function].record(b, *args), x)
 
     pattern, nonzeros = pattern_and_matrix(recording, RNG.normal(size=(3, 4)))
-    np.testing.assert_array_equal(pattern, nonzeros)
+    assert_array_equal(pattern, nonzeros)
 
 
 def test_additions_at_constant_places():
@@ -135,7 +136,7 @@ def test_additions_at_constant_places():
         return SetItem((0, FULL))(added, GetItem((1, FULL))(added))
 
     pattern, nonzeros = pattern_and_matrix(recording, RNG.normal(size=(3, 4)))
-    np.testing.assert_array_equal(pattern, nonzeros)
+    assert_array_equal(pattern, nonzeros)
 
 
 def test_a_constant_place_out_of_range_is_left_to_the_replay():
@@ -157,13 +158,13 @@ def test_decisions_carry_no_dependence():
         return f["where"](b, f["greater"](b, f["flip"](b, x), 0.0), x, 2.0)
 
     b, (x,), (y,) = trace(recording, [np.ones(4)])
-    np.testing.assert_array_equal(marked(sparsity(b, y, x)), np.eye(4, dtype=bool))
+    assert_array_equal(marked(sparsity(b, y, x)), np.eye(4, dtype=bool))
 
 
 def test_the_source_itself_and_what_is_before_it():
     b = Builder(Limits())
     x, y = (b.input(ArrayType(np.dtype(float), (3,))) for _ in range(2))
-    np.testing.assert_array_equal(marked(sparsity(b, y, y)), np.eye(3, dtype=bool))
+    assert_array_equal(marked(sparsity(b, y, y)), np.eye(3, dtype=bool))
     assert sparsity(b, x, y).rows.size == 0
 
 

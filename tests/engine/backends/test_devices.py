@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_engine import Engine
-from gradwire_engine.answer import Leaf, Query
+from gradwire_engine.answer import Leaf
 from gradwire_engine.backends.devices import (
     DeviceFailure,
     GpuLost,
@@ -13,6 +13,9 @@ from gradwire_engine.backends.devices import (
 from gradwire_engine.backends.walk.backend import NumpyBackend
 from gradwire_engine.backends.walk.executable import WalkExecutable
 from gradwire_engine.polling import no_deadline
+from numpy.testing import assert_array_equal
+
+from tests.engine.conftest import called
 
 LOOP = "y = x\nfor i in range(200):\n  y = sin(y) * c + y\nsum(y)"
 PLAIN = "sum(sin(x) * c)"
@@ -49,7 +52,7 @@ class Executable(WalkExecutable):
 def call_of(engine, program, resident=None):
     """A call of a program."""
     x, c = Leaf(np.linspace(0, 1, 5), resident=resident), Leaf(np.asarray(2.0))
-    return engine.call(engine.parse(program), {"x": x, "c": c}, Query("gradient"))
+    return called(engine, program, {"x": x, "c": c}, "gradient")
 
 
 @pytest.mark.parametrize("program", [LOOP, PLAIN])
@@ -63,7 +66,7 @@ def test_a_failure_of_the_device_passes_through(program, failure):
     assert call.compiled
     expected = call_of(Engine(), program).replay(no_deadline)
     found = call_of(engine, program).replay(no_deadline)
-    np.testing.assert_array_equal(found.gradients["x"], expected.gradients["x"])
+    assert_array_equal(found.gradients["x"], expected.gradients["x"])
 
 
 def test_what_residents_give_is_computed_once_the_device_works_again():

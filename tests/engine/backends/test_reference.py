@@ -13,8 +13,10 @@ from gradwire_engine.errors import EngineError, LimitExceeded
 from gradwire_engine.nesting import leaves
 from gradwire_engine.polling import no_deadline
 from hypothesis import given
+from numpy.testing import assert_array_equal
 
 from tests.effort import examples
+from tests.engine.conftest import called
 from tests.engine.test_replays import SEEDS, SHAPES, programs, values_of
 
 #: A loop of each kind: counted, with a path that ends it, backward in its derivative, nested.
@@ -81,8 +83,8 @@ def test_a_guard_that_fails_leads_to_another_recording():
     for backend in BACKENDS.values():
         engine = Engine(backend=backend)
         for x, slope in ((1.0, 2.0), (-1.0, 3.0), (2.0, 2.0)):
-            call = engine.call(engine.parse(text), {"x": Leaf(np.array([x]))}, Query("gradient"))
-            np.testing.assert_array_equal(call.replay(no_deadline).gradients["x"], [slope])
+            call = called(engine, text, {"x": np.array([x])}, "gradient")
+            assert_array_equal(call.replay(no_deadline).gradients["x"], [slope])
 
 
 @pytest.mark.thorough
@@ -101,4 +103,4 @@ def test_passes_are_stopped():
     engine = Engine(backend=BACKENDS["reference"])
     text = "s = x\nfor i in range(1000000):\n    s = s * 0.5 + 1\nsum(s)"
     with pytest.raises(Stopped):
-        engine.call(engine.parse(text), {"x": Leaf(np.ones(3))}, Query("gradient")).replay(poll)
+        called(engine, text, {"x": np.ones(3)}, "gradient").replay(poll)

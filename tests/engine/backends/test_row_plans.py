@@ -8,6 +8,7 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.explain import explain
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 DTYPES = st.sampled_from(["float64", "float32", "complex128", "complex64"])
 SEEDS = st.integers(0, 2**32 - 1)
@@ -30,7 +31,7 @@ def test_rows_are_added_in_their_order(dtype, count, rest, seed):
     with np.errstate(invalid="ignore"):
         added = add_rows(expected.shape, index, x)
     assert added.dtype == expected.dtype
-    np.testing.assert_array_equal(added, expected)
+    assert_array_equal(added, expected)
 
 
 MESSAGES = "z = segment_sum(tanh(h)[a], b, len(h))\nsum(z**2)"
@@ -56,15 +57,15 @@ def residents(a, b, kind="gradient", times=4, **asked):
 def test_residents_select_what_others_do():
     rng = np.random.default_rng(1)
     answer, exact, _ = residents(rng.integers(-60, 60, 900), rng.integers(0, 60, 900))
-    np.testing.assert_allclose(answer.value, exact.value, rtol=1e-12)
-    np.testing.assert_allclose(answer.gradients[0], exact.gradients[0], rtol=1e-11, atol=1e-11)
+    assert_allclose(answer.value, exact.value, rtol=1e-12)
+    assert_allclose(answer.gradients[0], exact.gradients[0], rtol=1e-11, atol=1e-11)
 
 
 def test_exact_answers_are_the_same_bits():
     rng = np.random.default_rng(1)
     edges = rng.integers(0, 60, 900), rng.integers(0, 60, 900)
     answer, exact, _ = residents(*edges, exact=True)
-    np.testing.assert_array_equal(answer.gradients[0], exact.gradients[0])
+    assert_array_equal(answer.gradients[0], exact.gradients[0])
 
 
 @pytest.mark.parametrize("wrong", [60, -61])
@@ -81,15 +82,15 @@ def test_residents_out_of_range_are_refused(wrong):
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8"])
 def test_numbers_of_rows(dtype):
     index = np.array([[0, 4], [2, 1]], dtype)
-    np.testing.assert_array_equal(row_numbers(index, 5), [0, 4, 2, 1])
+    assert_array_equal(row_numbers(index, 5), [0, 4, 2, 1])
     assert row_numbers(np.array([], dtype), 5).size == 0
     with pytest.raises(IndexError):
         row_numbers(index, 4)
 
 
 def test_rows_from_the_end():
-    np.testing.assert_array_equal(row_numbers(np.array([-1, -4, 0], "int8"), 4), [3, 0, 0])
-    np.testing.assert_array_equal(row_numbers(np.array([-1], "int8"), 300), [299])
+    assert_array_equal(row_numbers(np.array([-1, -4, 0], "int8"), 4), [3, 0, 0])
+    assert_array_equal(row_numbers(np.array([-1], "int8"), 300), [299])
     with pytest.raises(IndexError):
         row_numbers(np.array([-5]), 4)
 
@@ -109,7 +110,7 @@ sum(z)
     program, query = engine.parse(text), Query("gradient", sources=["x"])
     exact = engine.call(program, values, query._replace(exact=True)).replay(lambda: None)
     found = engine.call(program, values, query).replay(lambda: None)
-    np.testing.assert_allclose(found.gradients[0], exact.gradients[0], rtol=1e-12)
+    assert_allclose(found.gradients[0], exact.gradients[0], rtol=1e-12)
     ticks = iter(range(10**6))
     told = explain(program, values, query, clock=lambda: float(next(ticks)))  # runs its passes
     assert told.times is not None

@@ -16,6 +16,9 @@ from gradwire_engine.tape import ArrayType
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.engine.conftest import called
 
 
 def powers(x, n):
@@ -32,12 +35,12 @@ def powers(x, n):
 def test_whole_powers_are_products(n):
     rng = np.random.default_rng(n + 16)
     x = np.resize([1.0, -1.0], 1000) * 10 ** rng.uniform(-300 / abs(n), 300 / abs(n), 1000)
-    np.testing.assert_allclose(powers(x, n), x.astype(np.longdouble) ** n, rtol=2e-15)
+    assert_allclose(powers(x, n), x.astype(np.longdouble) ** n, rtol=2e-15)
     edges = np.resize([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-200, -1e200, 1.0, -1.0], 90)
     with np.errstate(all="ignore"):
         expected = edges ** float(n)
-    np.testing.assert_array_equal(powers(edges, n), expected)
-    np.testing.assert_array_equal(np.signbit(powers(edges, n)), np.signbit(expected))
+    assert_array_equal(powers(edges, n), expected)
+    assert_array_equal(np.signbit(powers(edges, n)), np.signbit(expected))
 
 
 @pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
@@ -49,7 +52,7 @@ def test_softmax_is_what_its_parts_give(axes, x):
     with np.errstate(all="ignore"):
         before, after = interpret(tape, [x]), interpret(better, [x])
     assert Softmax not in [type(instruction.op) for instruction in better.instructions]
-    np.testing.assert_allclose(after[better.outputs[0]], before[tape.outputs[0]], rtol=1e-14)
+    assert_allclose(after[better.outputs[0]], before[tape.outputs[0]], rtol=1e-14)
 
 
 NUMBERS = st.floats(0, 1e3) | st.sampled_from([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan])
@@ -65,7 +68,7 @@ def test_powers_of_two(x):
     with np.errstate(all="ignore"):
         before, after = interpret(tape, [x]), interpret(better, [x])
     found, expected = after[better.outputs[0]], before[tape.outputs[0]]
-    np.testing.assert_allclose(found, expected, rtol=1e-15, atol=1e-320)
+    assert_allclose(found, expected, rtol=1e-15, atol=1e-320)
 
 
 @pytest.mark.parametrize("exponents", [range(8), [5, 0, 3], [16, 1]])
@@ -78,7 +81,7 @@ def test_a_column_to_whole_powers_is_made_of_products(exponents):
     assert "power" not in {i.op.name for i in tape.instructions}
     (found,) = [interpret(tape, [x])[slot] for slot in tape.outputs]
     with np.errstate(all="ignore"):
-        np.testing.assert_allclose(found, x ** np.array([*exponents]), rtol=2e-15)
+        assert_allclose(found, x ** np.array([*exponents]), rtol=2e-15)
 
 
 @pytest.mark.parametrize(("count", "dtype"), [(8, "float64"), (18, "float32"), (3, "complex128")])
@@ -92,7 +95,7 @@ def test_running_products_of_one_column_are_its_powers(count, dtype, ends):
     for _ in range(2):
         found = call.replay(lambda: None).value
     expected = np.vander(x, count, increasing=bool(ends))
-    np.testing.assert_allclose(found, expected, rtol=1e-6 if dtype == "float32" else 1e-14)
+    assert_allclose(found, expected, rtol=1e-6 if dtype == "float32" else 1e-14)
     assert found.dtype == dtype
     made = {i.op.name for i in call.entry.paths[0].executable.tape.instructions}
     assert ("cumprod" in made) == (count > 17)
@@ -100,8 +103,8 @@ def test_running_products_of_one_column_are_its_powers(count, dtype, ends):
 
 def test_running_products_of_integers_stay():
     engine = Engine()
-    call = engine.call(engine.parse("vander(x, 4)"), {"x": Leaf(np.arange(5))}, Query("evaluate"))
-    np.testing.assert_array_equal(call.replay(lambda: None).value, np.vander(np.arange(5), 4))
+    call = called(engine, "vander(x, 4)", {"x": np.arange(5)}, "evaluate")
+    assert_array_equal(call.replay(lambda: None).value, np.vander(np.arange(5), 4))
 
 
 def test_a_whole_exponent_is_a_variable():
@@ -115,7 +118,7 @@ def test_a_whole_exponent_is_a_variable():
         for _ in range(3):
             answer = call.replay(lambda: None)
             slopes = k * at ** float(k - 1) if k else np.zeros_like(at)
-            np.testing.assert_allclose(answer.gradients[0], slopes, rtol=1e-14)
+            assert_allclose(answer.gradients[0], slopes, rtol=1e-14)
 
 
 @given(
@@ -134,7 +137,7 @@ def test_recurrences_in_few_rows_are_solved_by_bands(shape_axis, dtype, seed):
     assert optimize(tape, NUMPY_BACKEND, exact=True).instructions[-1].op == op
     found, expected = (interpret(of, [a, b])[of.outputs[0]] for of in (better, tape))
     assert found.dtype == expected.dtype
-    np.testing.assert_allclose(found, expected, atol=8 * shape[axis] * np.finfo(dtype).eps)
+    assert_allclose(found, expected, atol=8 * shape[axis] * np.finfo(dtype).eps)
 
 
 def test_recurrences_in_many_rows_take_a_step_for_all():

@@ -9,6 +9,9 @@ from gradwire_engine import Engine, Leaf, Limits, Query
 from gradwire_engine.backends.staged import Specialised
 from gradwire_engine.errors import BadArgument, DeadlineExceeded
 from gradwire_engine.explain import explain
+from numpy.testing import assert_allclose
+
+from tests.engine.conftest import called
 
 N = 200_000
 GRID = f"t = linspace(0, 1, {N})\nz = a * sin(30 * t) + b * t\nsum(z**2)"
@@ -27,7 +30,7 @@ VALUES: dict[str, dict[str, Any]] = {
 
 def asked(text, limits=None, **query):
     engine = Engine(limits) if limits else Engine()
-    return engine.call(engine.parse(text), given(text), Query("gradient", **query))
+    return called(engine, text, given(text), "gradient", **query)
 
 
 def given(text):
@@ -62,7 +65,7 @@ def test_answers_are_those_that_constants_give_each_time(text, exact):
         for found, wanted in zip(numbers(answer), numbers(expected), strict=True):
             if exact:
                 assert found.tobytes() == wanted.tobytes()
-            np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
+            assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
 
 
 def test_what_is_kept_is_counted():
@@ -80,7 +83,7 @@ def test_what_is_kept_is_counted():
 def test_up_to_a_size_constants_are_in_the_tape():
     engine = Engine()
     text = "t = linspace(0, 1, 1000)\nsum((a * sin(t))**2)"
-    call = engine.call(engine.parse(text), {"a": Leaf(np.asarray(2.0))}, Query("gradient"))
+    call = called(engine, text, {"a": 2.0}, "gradient")
     call.replay(lambda: None)
     assert not isinstance(executable(call), Specialised)
 
@@ -119,13 +122,13 @@ def test_threads_share_what_is_kept():
     with ThreadPoolExecutor(4) as threads:
         answers = [*threads.map(lambda _: call.replay(lambda: None).value, range(8))]
     assert len(executable(call).kept) == 2
-    np.testing.assert_allclose(answers, answers[0], rtol=1e-13)
+    assert_allclose(answers, answers[0], rtol=1e-13)
 
 
 def test_an_error_of_constants_has_its_place():
     engine = Engine()
     text = f"i = arange({N})\nz = i[i + 1]\nsum(x * z)"
-    call = engine.call(engine.parse(text), {"x": Leaf(np.ones(N))}, Query("gradient"))
+    call = called(engine, text, {"x": np.ones(N)}, "gradient")
     for _ in range(3):
         with pytest.raises(BadArgument, match="out of range") as caught:
             call.replay(lambda: None)

@@ -11,6 +11,7 @@ from gradwire_engine.ops.constants import Guard
 from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.ops.reductions.reductions import AllOf
 from gradwire_engine.tape import ArrayType
+from numpy.testing import assert_allclose, assert_array_equal
 
 RNG = np.random.default_rng(3)
 
@@ -32,12 +33,12 @@ def test_what_examples_share_is_not_recorded_again():
 
     (z,), added = recorded(program, np.ones((5, 3)), np.zeros(3))
     assert [i.type.shape for i in added if i.op.name == "exp"] == [(5, 3)]
-    np.testing.assert_allclose(z, np.full((5, 3), np.e))
+    assert_allclose(z, np.full((5, 3), np.e))
 
 
 def test_an_output_that_all_examples_share_is_repeated():
     (_, w), _ = recorded(lambda b, x, w: (x, w), np.ones((5, 3)), np.arange(2.0))
-    np.testing.assert_array_equal(w, np.tile(np.arange(2.0), (5, 1)))
+    assert_array_equal(w, np.tile(np.arange(2.0), (5, 1)))
 
 
 def test_rows_of_all_examples_are_one_product_with_a_shared_matrix():

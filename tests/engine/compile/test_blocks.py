@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 RNG = np.random.default_rng(14)
 GIVEN = {"x": RNG.normal(size=6), "w": RNG.normal(size=(2, 3)), "c": np.float64(0.7)}
@@ -36,7 +37,7 @@ def test_a_jacobian_by_coordinates(ask, text, unconnected):
             if expected is None:
                 assert found[name] is None
             else:
-                np.testing.assert_allclose(dense(found[name]), expected, atol=1e-12)
+                assert_allclose(dense(found[name]), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("text", PROGRAMS)
@@ -48,7 +49,7 @@ def test_a_hessian_by_coordinates(ask, text):
             if expected is None:
                 assert found[one][other] is None
             else:
-                np.testing.assert_allclose(dense(found[one][other]), expected, atol=1e-12)
+                assert_allclose(dense(found[one][other]), expected, atol=1e-12)
 
 
 def test_a_banded_jacobian_has_its_nonzeros_alone(ask):
@@ -59,7 +60,7 @@ def test_a_banded_jacobian_has_its_nonzeros_alone(ask):
     assert found["indices"].shape == (3 * 9998, 2)
     rows, columns = found["indices"].T
     expected = np.where(columns == rows + 1, 2 * x[columns], -x[2 * rows + 2 - columns])
-    np.testing.assert_allclose(found["values"], expected)
+    assert_allclose(found["values"], expected)
 
 
 @pytest.mark.parametrize(
@@ -81,5 +82,5 @@ def test_a_stencil_has_three_diagonals_at_any_size(ask, text):
     found = ask.answer(text, {"x": np.ones(n)}, kind="jacobian", format="coo", sources="x")
     coo = found.derivatives["jacobian"]
     rows, columns = coo["indices"].T
-    np.testing.assert_array_equal(np.bincount(columns - rows + 1), [n - 1, n, n - 1])
-    np.testing.assert_array_equal(coo["values"], np.choose(columns - rows + 1, [3, -2, 1]))
+    assert_array_equal(np.bincount(columns - rows + 1), [n - 1, n, n - 1])
+    assert_array_equal(coo["values"], np.choose(columns - rows + 1, [3, -2, 1]))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Leaf
 from gradwire_engine.errors import InputError, OverBudget, Place
+from numpy.testing import assert_allclose, assert_array_equal
 
 RNG = np.random.default_rng(12)
 X, W = RNG.normal(size=3), RNG.normal(size=(3, 2))
@@ -39,8 +40,8 @@ def test_jacobian(ask, text, mode):
     variables = {"x": X, "w": W}
     answer = ask.answer(text, variables, kind="jacobian", mode=mode, unconnected="zero")
     for name, found in answer.derivatives["jacobian"].items():
-        np.testing.assert_allclose(found, differences(ask, text, variables, name), atol=1e-7)
-    np.testing.assert_array_equal(answer.value, ask.value(text, variables))
+        assert_allclose(found, differences(ask, text, variables, name), atol=1e-7)
+    assert_array_equal(answer.value, ask.value(text, variables))
 
 
 @pytest.mark.rule("S34")
@@ -51,11 +52,11 @@ def test_structure_of_the_sources(ask):
     jacobian = answer.derivatives["jacobian"]
     assert jacobian["m"][1:] == [None, None]
     assert jacobian["n"] is None
-    np.testing.assert_allclose(jacobian["m"][0], np.diag(2 * X))
+    assert_allclose(jacobian["m"][0], np.diag(2 * X))
     reasons = {path: why.reason for path, why in answer.unconnected.items()}
     assert reasons == {"u": "no_path", "a.n": "integer_dtype"}
     zeros = ask.answer("a.x**2", variables, kind="jacobian", sources="u", unconnected="zero")
-    np.testing.assert_array_equal(zeros.derivatives["jacobian"], np.zeros(3))
+    assert_array_equal(zeros.derivatives["jacobian"], np.zeros(3))
 
 
 @pytest.mark.rule("S34")
@@ -84,14 +85,14 @@ def test_hessian(ask):
     answer = ask.answer(text, variables, kind="hessian")
     hessian, gradients = answer.derivatives["hessian"], answer.gradients
     for one, row in hessian.items():
-        np.testing.assert_allclose(gradients[one], ask.gradients(text, variables)[one])
+        assert_allclose(gradients[one], ask.gradients(text, variables)[one])
         for other, block in row.items():
             assert block.shape == np.shape(variables[one]) + np.shape(variables[other])
             of_gradient = f"y = {text}\ngrad(y, {one})"
             found = differences(ask, of_gradient, variables, other)
-            np.testing.assert_allclose(block, found, atol=1e-6)
+            assert_allclose(block, found, atol=1e-6)
             other_way = turned(hessian[other][one], np.ndim(variables[other]))
-            np.testing.assert_allclose(block, other_way, atol=1e-12)
+            assert_allclose(block, other_way, atol=1e-12)
 
 
 def test_a_hessian_has_zeros_where_a_gradient_is_constant_and_null_where_there_is_none(ask):
@@ -115,7 +116,7 @@ def test_jvp_is_the_jacobian_times_the_tangents(ask, text):
         np.tensordot(differences(ask, text, variables, name), dots[name], dots[name].ndim)
         for name in dots
     )
-    np.testing.assert_allclose(answer.derivatives["jvp"], expected, atol=1e-7)
+    assert_allclose(answer.derivatives["jvp"], expected, atol=1e-7)
 
 
 @pytest.mark.rule("S81")
@@ -157,13 +158,13 @@ def test_hvp_is_the_hessian_times_the_vectors(ask):
             np.tensordot(hessian[one][other], vectors[other], vectors[other].ndim)
             for other in vectors
         )
-        np.testing.assert_allclose(found, expected, atol=1e-12)
+        assert_allclose(found, expected, atol=1e-12)
     assert list(answer.gradients) == ["w", "x"]
 
 
 def test_hvp_of_a_linear_function_is_zero(ask):
     answer = ask.answer("sum(3*x)", {"x": X}, {"x": X}, kind="hvp", sources={"x": "x"})
-    np.testing.assert_array_equal(answer.derivatives["hvp"]["x"], np.zeros(3))
+    assert_array_equal(answer.derivatives["hvp"]["x"], np.zeros(3))
 
 
 def test_state_counts_in_every_version(ask):

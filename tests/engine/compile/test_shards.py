@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query, Shard, Sparse
 from gradwire_engine.errors import EngineError, InputError, OverBudget, ShardingError
+from numpy.testing import assert_allclose
 
 X = np.arange(6.0).reshape(3, 2)
 PROGRAM = "mean(tanh(X @ w)) + sum(w**2)"
@@ -91,7 +92,7 @@ def test_a_single_row_is_not_divided(own):
     values = variables(X=Leaf(X[:own]))
     found = ask(Query("gradient", sources="w", unconnected="zero", shard=shard), values)
     slope = 1 - np.tanh(X[0] @ [0.5, -0.25]) ** 2
-    np.testing.assert_allclose(found.gradients, own * (slope * X[0] + [1, -0.5]))
+    assert_allclose(found.gradients, own * (slope * X[0] + [1, -0.5]))
     with pytest.raises(ShardingError, match="derivatives in X"):
         ask(Query("gradient", sources=["X", "w"], shard=shard), values)
 
@@ -102,13 +103,13 @@ def test_shards_are_compiled_apart():
     values = [float(ask(Query("evaluate", shard=s), engine=engine).value) for s in shards]
     means, squares = np.tanh(X @ [0.5, -0.25]).sum(), 0.5**2 + 0.25**2
     expected = [means / 3 + squares, means / 3, means / 3 + squares, means / 9, means / 9 + squares]
-    np.testing.assert_allclose(values, expected)
+    assert_allclose(values, expected)
 
 
 def test_promotion_and_exactness_are_kept():
     shard = Shard(("X",), 9, first=True)
     found = [ask(Query("evaluate", shard=shard, exact=exact)).value for exact in (False, True)]
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-14)
+    assert_allclose(found[0], found[1], rtol=1e-14)
     single = variables() | {"X": Leaf(X.astype(np.float32))}
     with pytest.raises(EngineError, match="float32"):
         ask(Query("evaluate", shard=shard, promotion="strict"), single)
@@ -128,10 +129,10 @@ def residuals(**query: Any) -> Any:
 
 def test_residuals_are_the_rows_of_a_shard():
     found = residuals(kind="evaluate", outputs=["r", "k"])
-    np.testing.assert_allclose(found.value[0], np.tanh(X @ [0.5, -0.25]))
-    np.testing.assert_allclose(found.value[1], [1, -0.5])
+    assert_allclose(found.value[0], np.tanh(X @ [0.5, -0.25]))
+    assert_allclose(found.value[1], [1, -0.5])
     found = residuals(kind="evaluate", outputs=["r", "k"], first=False)
-    np.testing.assert_allclose(found.value[1], [0, 0])
+    assert_allclose(found.value[1], [0, 0])
 
 
 @pytest.mark.parametrize("kind", ["gradient", "jacobian", "hessian", "hvp"])
@@ -156,8 +157,8 @@ def test_rows_that_recur_are_residents():
         values = {"X": Leaf(X, resident="sha256:rows"), "w": Leaf(w)}
         call = engine.call(program, values, Query("gradient", sources="w", shard=shard))
         found = call.replay(lambda: None)
-        np.testing.assert_allclose(found.value, (np.exp(X) @ w).sum() / 9)
-        np.testing.assert_allclose(found.gradients, np.exp(X).sum(0) / 9)
+        assert_allclose(found.value, (np.exp(X) @ w).sum() / 9)
+        assert_allclose(found.gradients, np.exp(X).sum(0) / 9)
 
 
 def test_many_replays_go_through_all_tiers():
@@ -166,7 +167,7 @@ def test_many_replays_go_through_all_tiers():
         w = np.array([0.5, k / 10])
         found = ask(Query("gradient", sources="w", shard=shard), variables(w=Leaf(w)), None, engine)
         slope = 1 - np.tanh(X @ w) ** 2
-        np.testing.assert_allclose(found.gradients, X.T @ slope / 9 + 2 * w, rtol=1e-12)
+        assert_allclose(found.gradients, X.T @ slope / 9 + 2 * w, rtol=1e-12)
 
 
 def test_a_value_that_is_not_finite_has_its_place():
@@ -191,7 +192,7 @@ def test_a_shard_may_have_as_many_instructions_as_the_whole():
 def test_limits_are_of_the_shard():
     engine = Engine(Limits(array_bytes=1000, total_bytes=10_000))
     found = ask(Query("evaluate", shard=Shard(("X",), 10**9)), engine=engine)
-    np.testing.assert_allclose(found.value, np.tanh(X @ [0.5, -0.25]).sum() / 10**9)
+    assert_allclose(found.value, np.tanh(X @ [0.5, -0.25]).sum() / 10**9)
     large = variables(X=Leaf(np.ones((200, 2))))
     with pytest.raises(OverBudget):
         ask(Query("evaluate", shard=Shard(("X",), 10**9)), large, engine=engine)

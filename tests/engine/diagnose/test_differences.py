@@ -9,6 +9,7 @@ from gradwire_engine.answer import Limits
 from gradwire_engine.errors import OverBudget
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from tests.effort import examples
 from tests.engine.conftest import Asker
@@ -106,7 +107,7 @@ def test_differences_are_of_the_function_without_rounding(ask):
     """They are off by 3e-4, the formula's error; rounding of values would make that 2e-2."""
     x = np.array([0.25, 1.5], "float16")
     found = ask.answer("sum(sin(5 * x))", {"x": x}, kind="check").derivatives["differences"]["x"]
-    np.testing.assert_allclose(found, 5 * np.cos(5 * x.astype(float)), rtol=5e-4)
+    assert_allclose(found, 5 * np.cos(5 * x.astype(float)), rtol=5e-4)
 
 
 @HALVES

@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 from gradwire_engine.dialects import DIALECTS
+from numpy.testing import assert_array_equal
 
 ELEMENTWISE = "arithmetic trigonometric exponential special gamma bessel normal activations pairs"
 VARIABLES = {"x": np.array([0.25, 0.5, 0.75]), "y": np.array([1.5, 2.0, 3.0])}
@@ -29,7 +30,7 @@ def test_elementwise_functions_are_the_plain_ones(ask, name, operation, function
     if operation == "leaky_relu":
         operation, arguments = "abs", "x"  # of what is positive
     found = ask.value(f"{name}({arguments})", VARIABLES)
-    np.testing.assert_array_equal(found, ask.value(f"{operation}({arguments})", VARIABLES))
+    assert_array_equal(found, ask.value(f"{operation}({arguments})", VARIABLES))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)

@@ -7,6 +7,7 @@ from gradwire_engine.check import Recorded
 from gradwire_engine.dialects import DIALECTS
 from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.halves import HALVES, rounded_once
+from numpy.testing import assert_allclose
 
 from tests.effort import some
 from tests.engine.ops.test_half_precision import assert_rounded
@@ -39,11 +40,11 @@ def test_half_precision_stays(ask, text, dtype):
     assert np.asarray(found).dtype == dtype
     eps = {"float16": 2e-3, "bfloat16": 1.6e-2}[dtype.name]
     expected = ask.value(text, single)
-    np.testing.assert_allclose(np.asarray(found, np.float32), expected, 2 * eps, 2 * eps)
+    assert_allclose(np.asarray(found, np.float32), expected, 2 * eps, 2 * eps)
     if gradient is not None:
         assert gradient.dtype == dtype
         expected = ask.gradients(f"sum({text})", single)["x"]
-        np.testing.assert_allclose(np.asarray(gradient, np.float32), expected, 4 * eps, 4 * eps)
+        assert_allclose(np.asarray(gradient, np.float32), expected, 4 * eps, 4 * eps)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_rms_norm_adds_the_epsilon_of_float32(ask, dtype):
     # PyTorch 2.13 of [0.01, 0.02]: with the epsilon of float16 it would be 0.2855 and 0.5711.
     given = {"x": np.array([0.01, 0.02], dtype)}
     found = np.asarray(ask.value("torch.nn.functional.rms_norm(x, (2,))", given), np.float32)
-    np.testing.assert_allclose(found, [0.6323, 1.2646], rtol=8e-3)
+    assert_allclose(found, [0.6323, 1.2646], rtol=8e-3)
 
 
 def answers(record, x):

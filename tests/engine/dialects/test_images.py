@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gradwire_engine.errors import BadArgument, EngineError, OverBudget, ShapeMismatch
+from numpy.testing import assert_allclose
 
 ANSWERS = json.loads(Path(__file__).with_name("images.json").read_text())
 VARIABLES = {
@@ -41,13 +42,13 @@ def test_answer(ask, answer):
     text, size = answer["text"], len(answer["value"])
     value = np.asarray(ask.value(text, VARIABLES))
     assert list(value.shape) == answer["shape"]
-    np.testing.assert_allclose(value.ravel(), answer["value"], TOLERANCE, TOLERANCE)
+    assert_allclose(value.ravel(), answer["value"], TOLERANCE, TOLERANCE)
     weighed = f"sum(ravel({text}) * cos(arange({size})))"
     found = ask.gradients(weighed, VARIABLES, sources=[*answer["gradients"]])
     for name, gradient in zip(answer["gradients"], found, strict=True):
         # Rounding to the nearest element leaves no path; PyTorch calls that zeros.
         ours = np.zeros(VARIABLES[name].size) if gradient is None else gradient.ravel()
-        np.testing.assert_allclose(ours, answer["gradients"][name], TOLERANCE, TOLERANCE)
+        assert_allclose(ours, answer["gradients"][name], TOLERANCE, TOLERANCE)
 
 
 def test_heads_share_keys_and_values(ask):
@@ -57,7 +58,7 @@ def test_heads_share_keys_and_values(ask):
     found = ask.value("F.scaled_dot_product_attention(q, k, v, enable_gqa=True)", given)
     given |= {"k": k[[0, 0, 1, 1]], "v": v[[0, 0, 1, 1]]}
     expected = ask.value("F.scaled_dot_product_attention(q, k, v)", given)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_weights_of_attention_are_given_if_needed(ask):
@@ -81,7 +82,7 @@ def test_given_statistics_are_used_unless_training(ask):
         "F.instance_norm(c, m, s, use_input_stats=False, eps=0)",
         "tf.nn.batch_normalization(c, m, s, None, None, 0)",
     ):
-        np.testing.assert_allclose(ask.value(text, given), expected)
+        assert_allclose(ask.value(text, given), expected)
 
 
 @pytest.mark.parametrize(

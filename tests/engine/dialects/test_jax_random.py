@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 COUNT = 20_000
 EULER = 0.5772156649015329
@@ -62,18 +63,18 @@ again = jax.random.normal(jax.random.split(jax.random.PRNGKey(3))[1], (4,))
 folded = jax.random.normal(jax.random.fold_in(sub, 1), (4,))
 """
     one, other, again, folded = ask.value(text, outputs=["one", "other", "again", "folded"])
-    np.testing.assert_array_equal(one, again)
+    assert_array_equal(one, again)
     assert not np.any(np.isin(one, np.concatenate([other, folded])))
 
 
 def test_permutations_and_draws_without_replacement(ask):
     drawn = "jnp.sort(jax.random.choice(jax.random.key(1), 5, (5,), False))"
-    np.testing.assert_array_equal(ask.value(drawn), np.arange(5))
+    assert_array_equal(ask.value(drawn), np.arange(5))
     mixed = "jnp.sort(jax.random.permutation(jax.random.key(1), jnp.arange(6)))"
-    np.testing.assert_array_equal(ask.value(mixed), np.arange(6))
+    assert_array_equal(ask.value(mixed), np.arange(6))
 
 
 def test_gradients_of_reparametrised_draws(ask):
     draws = "jax.random.normal(jax.random.key(2), (5,))"
     gradient = ask.gradients(f"sum(m + s * {draws})", {"m": 1.0, "s": 2.0}, sources=["m", "s"])
-    np.testing.assert_allclose(gradient, [5, np.sum(ask.value(draws))])
+    assert_allclose(gradient, [5, np.sum(ask.value(draws))])

@@ -7,6 +7,7 @@ from gradwire_engine.catalogue import catalogue
 from gradwire_engine.dialects import DIALECTS
 from gradwire_engine.errors import BadArgument, UnknownOperation
 from gradwire_engine.frontends.text import parse_text
+from numpy.testing import assert_allclose
 
 X = np.array([[0.5, -1.5], [1.0, 0.25]])
 S = np.array([[2.0, 0.5], [0.5, 1.0]])
@@ -39,13 +40,13 @@ S = np.array([[2.0, 0.5], [0.5, 1.0]])
     ],
 )
 def test_value(ask, text, expected):
-    np.testing.assert_allclose(np.asarray(ask.value(text, {"x": X, "s": S})), expected, atol=1e-14)
+    assert_allclose(np.asarray(ask.value(text, {"x": X, "s": S})), expected, atol=1e-14)
 
 
 def test_graphs_have_prefixed_names_too(ask):
     node = {"id": "z", "op": "tf.reduce_sum", "args": ["x"], "attrs": {"axis": 1}}
     program = {"nodes": [node], "outputs": "z"}
-    np.testing.assert_allclose(ask.value(program, {"x": X}), X.sum(1))
+    assert_allclose(ask.value(program, {"x": X}), X.sum(1))
 
 
 @pytest.mark.parametrize(

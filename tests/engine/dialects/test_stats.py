@@ -9,6 +9,7 @@ import scipy.special
 import scipy.stats
 from gradwire_engine.dialects.scipy import SCIPY
 from gradwire_engine.errors import ShapeMismatch
+from numpy.testing import assert_allclose, assert_array_equal
 
 X = np.array([-3.0, -0.5, 0.2, 0.7, 1.0, 2.5, 6.0])
 Q = np.array([0.0001, 0.2, 0.5, 0.9, 0.9999])
@@ -50,7 +51,7 @@ def test_values_are_those_of_scipy(ask, name):
     for given in (shapes, shapes + moved):
         listed = "".join(f", {value}" for value in given)
         found = ask.value(f"scipy.stats.{name}(x{listed})", {"x": points})
-        np.testing.assert_allclose(found, theirs(points, *given), 1e-10, 1e-13)
+        assert_allclose(found, theirs(points, *given), 1e-10, 1e-13)
 
 
 #: Points where gradients are compared, inside the support.
@@ -78,7 +79,7 @@ def test_gradients_are_those_of_differences(ask, name):
             step[place] = 1e-5
             ends = [ask.value(text, variables | {source: at + by}) for by in (step, -step)]
             slopes.append((ends[0] - ends[1]) / 2e-5)
-        np.testing.assert_allclose(np.ravel(gradient), slopes, 2e-6, 2e-7)
+        assert_allclose(np.ravel(gradient), slopes, 2e-6, 2e-7)
 
 
 #: Functions of values, not of probabilities, and of those the ones of continuous laws.
@@ -128,10 +129,10 @@ def test_nan_and_infinities(ask, name):
     with np.errstate(all="ignore"):
         theirs = getattr(getattr(scipy.stats, law), function)([-np.inf, np.inf], *shapes, *moved)
     far = np.where(np.isnan(theirs), found[-2:], theirs)
-    np.testing.assert_array_equal(found, [*[np.nan] * (2 * count), *far])
+    assert_array_equal(found, [*[np.nan] * (2 * count), *far])
     constant = np.isfinite(far) & (function not in ("logpdf", "logpmf"))
     for source, slope in slopes.items():
-        np.testing.assert_array_equal(slope[-2:][constant], 0)
+        assert_array_equal(slope[-2:][constant], 0)
         assert name in STRAIGHT or np.isnan(slope[int(source[1:]) : -2 : count]).all()
 
 
@@ -171,7 +172,7 @@ def test_logarithms_keep_the_digits_of_what_is_left_to_1(ask, name):
     few = (left < 0.1) & (left > 1e-300)
     listed = "".join(f", {each}" for each in [*shapes, *moved])
     found = ask.value(f"scipy.stats.{name}(x{listed})", {"x": far})
-    np.testing.assert_allclose(found[few], np.log1p(-left[few]), 1e-9)
+    assert_allclose(found[few], np.log1p(-left[few]), 1e-9)
 
 
 #: With these densities and probabilities are smooth from one side of an end of the support.
@@ -189,10 +190,10 @@ def smooth_at(ask, text, function, end, side):
     step = side * 1e-3
     with np.errstate(all="ignore"):
         values = np.array([function(end + step * i) for i in range(6)])
-    np.testing.assert_allclose(answer.value, values[0], 1e-12)
+    assert_allclose(answer.value, values[0], 1e-12)
     slope, curvature = WEIGHTS @ values / [step, step * step]
-    np.testing.assert_allclose(found["gradients"]["x"], slope, 1e-6, 1e-7)
-    np.testing.assert_allclose(found["hessian"]["x"]["x"], curvature, 2e-3, 2e-4)
+    assert_allclose(found["gradients"]["x"], slope, 1e-6, 1e-7)
+    assert_allclose(found["hessian"]["x"]["x"], curvature, 2e-3, 2e-4)
 
 
 @pytest.mark.parametrize("name", [name for name in CONTINUOUS if "logpdf" not in name])
@@ -231,7 +232,7 @@ def test_derivatives_in_the_middle_of_the_generalised_normal_law(ask):
     for beta, slope in ((1.0, 0.5), (2.0, np.pi**-0.5), (3.0, 1.5 / scipy.special.gamma(1 / 3))):
         given = {"x": np.array(0.0), "b": np.array(beta)}
         in_x, in_beta = ask.gradients("scipy.stats.gennorm.cdf(x, b)", given, sources=["x", "b"])
-        np.testing.assert_allclose([in_x, in_beta], [slope, 0], 1e-14)
+        assert_allclose([in_x, in_beta], [slope, 0], 1e-14)
 
 
 @pytest.mark.parametrize(
@@ -248,9 +249,9 @@ def test_derivatives_in_the_middle_of_the_generalised_normal_law(ask):
 )
 def test_far_out(ask, text, x, expected, slope):
     answer = ask.answer(f"scipy.stats.{text}", {"x": x})
-    np.testing.assert_allclose(answer.value, expected, 1e-12)
+    assert_allclose(answer.value, expected, 1e-12)
     if slope is not None:
-        np.testing.assert_allclose(answer.gradients["x"], slope, 1e-12)
+        assert_allclose(answer.gradients["x"], slope, 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -272,13 +273,13 @@ def test_small_parameters(ask, text, value, slopes, curvature):
 def test_beta_binomial_law_of_large_parameters_is_nearly_binomial(ask):
     found = ask.value("scipy.stats.betabinom.logpmf(k, 20, 1e12, 2e12)", {"k": np.arange(21.0)})
     expected = scipy.stats.binom.logpmf(np.arange(21), 20, 1 / 3)
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_ends_of_quantiles(ask):
     text = "[scipy.stats.norm.ppf(q), scipy.stats.expon.ppf(q), scipy.stats.beta.ppf(q, 2, 3)]"
     found = np.asarray(ask.value(text, {"q": np.array([0.0, 1.0])}))
-    np.testing.assert_array_equal(found, [[-np.inf, np.inf], [0, np.inf], [0, 1]])
+    assert_array_equal(found, [[-np.inf, np.inf], [0, np.inf], [0, 1]])
 
 
 @pytest.mark.parametrize(
@@ -299,7 +300,7 @@ def test_laws_of_vectors(ask, text, expected):
     law, function = text.partition("(")[0].split(".")
     theirs = getattr(getattr(scipy.stats, law), function)(*expected)
     found = ask.value(f"jax.scipy.stats.{text}", {"v": V, "s": S, "w": SHARES})
-    np.testing.assert_allclose(found, theirs, 1e-12)
+    assert_allclose(found, theirs, 1e-12)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg
+from numpy.testing import assert_allclose, assert_array_equal
 
 RNG = np.random.default_rng(11)
 A = RNG.normal(size=(2, 4, 4))
@@ -12,15 +13,15 @@ A = RNG.normal(size=(2, 4, 4))
 def test_what_is_factored_is_what_is_unpacked(ask, shape):
     a = RNG.normal(size=shape)
     text = "f = torch.linalg.lu_factor(a)\np, l, u = torch.lu_unpack(f.LU, f.pivots)\np @ l @ u"
-    np.testing.assert_allclose(ask.value(text, {"a": a}), a, atol=1e-14)
+    assert_allclose(ask.value(text, {"a": a}), a, atol=1e-14)
 
 
 def test_swaps_are_lapacks(ask):
     packed, pivots = ask.value("torch.linalg.lu_factor(a)", {"a": A})
     for matrix, both, swaps in zip(A, packed, pivots, strict=True):
         expected, order = scipy.linalg.lu_factor(matrix)
-        np.testing.assert_allclose(both, expected, atol=1e-14)
-        np.testing.assert_array_equal(swaps, order + 1)
+        assert_allclose(both, expected, atol=1e-14)
+        assert_array_equal(swaps, order + 1)
         assert swaps.dtype == np.int32
 
 
@@ -37,7 +38,7 @@ def test_swaps_are_lapacks(ask):
 )
 def test_solution(ask, text, expected):
     found = ask.value(f"f = torch.linalg.lu_factor(a)\n{text}", {"a": A, "x": A.mT})
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert_allclose(found, expected, atol=1e-12)
 
 
 def test_the_first_pivot_that_is_0_is_counted_from_1(ask):
@@ -52,4 +53,4 @@ def test_examples_of_a_batch_have_their_own_swaps(ask):
         "torch.vmap(g)(a)"
     )
     expected = [scipy.linalg.lu(matrix)[0] for matrix in A]
-    np.testing.assert_array_equal(ask.value(text, {"a": A}), expected)
+    assert_array_equal(ask.value(text, {"a": A}), expected)

@@ -13,6 +13,8 @@ from gradwire_engine.errors import EngineError, InputError, InvalidProgram, Prog
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import cases
+
 FOLDED = {
     "\ufb01": "fi",  # a ligature
     "\U0001d465": "x",  # mathematical italic
@@ -45,21 +47,7 @@ def leaf(value: Any) -> Leaf:
 
 
 @EVERY_FOLDED
-@pytest.mark.parametrize(
-    ("text", "line", "column"),
-    [
-        ("{} * 2", 1, 1),
-        ("y = '{}' # {}\n\nz = 'ß' + {}", 3, 11),
-        ("def {}(a): return a\n{}(x)", 1, 5),
-        ("def f({}): return {}\nf(x)", 1, 7),
-        ("y = x\ny.{}", 2, 3),
-        ("sum(x, {}=0)", 1, 8),
-        ('y = """\n{}\n"""\n[{} for i in [x]]', 4, 2),
-        ("{}.sum(x)", 1, 1),
-        ("for {} in [x]: pass", 1, 5),
-        ("lambda {}: x", 1, 8),
-    ],
-)
+@cases("text, line, column")
 def test_of_a_text(name, text, line, column):
     with pytest.raises(ProgramSyntaxError) as refusal:
         Engine().parse(text.replace("{}", name))
@@ -77,27 +65,7 @@ def test_strings_and_comments_may_hold_anything(name):
 
 
 @EVERY_FOLDED
-@pytest.mark.parametrize(
-    ("nodes", "outputs", "pointer"),
-    [
-        ([{"id": "{}", "op": "sin", "args": ["x"]}], "{}", "/program/nodes/0/id"),
-        ([{"id": "y", "op": "sin", "args": ["{}"]}], "y", "/program/nodes/0/args/0"),
-        ([{"id": "y", "op": "sin", "args": ["x.{}"]}], "y", "/program/nodes/0/args/0"),
-        ([], {"a": ["{}"]}, "/program/outputs/a/0"),
-        (
-            [
-                {
-                    "id": "y",
-                    "op": "for",
-                    "args": [2, "x"],
-                    "attrs": {"index": "i", "carry": ["{}"], "body": {"outputs": ["x"]}},
-                }
-            ],
-            "y",
-            "/program/nodes/0/attrs/carry",
-        ),
-    ],
-)
+@cases("nodes, outputs, pointer")
 def test_of_a_graph(name, nodes, outputs, pointer):
     with pytest.raises(InvalidProgram) as refusal:
         Engine().parse(named({"nodes": nodes, "outputs": outputs}, name))

@@ -8,6 +8,8 @@ from gradwire_engine.frontends.text import parse_text
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import cases
+
 WORDS = "x y ( ) [ ] { } , : = == + - * ** / // % @ < > . ... if else elif for while in def return"
 WORDS += " lambda not and or is break continue pass import del class with try global yield await"
 WORDS += " 1 2.5 1j 'a' \"b\" f'{x}' b'c' None True grad(y,x) sum(x) x.T x[0] x[1:2] # \\ ; é 数"
@@ -65,27 +67,7 @@ def test_the_id_is_the_same_everywhere():
     assert parse_text("x").id == parse_text("x").id
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "column"),
-    [
-        ("x +", 1, 4),
-        ("x\n\nimport os", 3, 1),
-        ("y = x\nz = [a async for a in y]", 2, 5),
-        ("y = f(**x, **x)", 1, 5),
-        ("x.y = 2", 1, 1),
-        ("a.b[0] = 2", 1, 1),
-        ("break", 1, 1),
-        ("é = 1; del é", 1, 8),
-        ("数 = '数'\nz = 数 + b'x'", 2, 9),
-        ("def f(*a):\n  return a", 1, 1),
-        ("x = y = (yield)", 1, 10),
-        ("for i in range(3):\n  def f():\n    break", 3, 5),
-        ("{1: x}", 1, 1),
-        ("with stop_recording() as t:\n  y = x", 1, 1),
-        ("y = x\nwith open('x'), stop_recording():\n  y = x", 2, 1),
-        ("y = lambda a, a: a", 1, 5),
-    ],
-)
+@cases("text, line, column")
 def test_errors_say_line_and_column_in_characters(text, line, column):
     with pytest.raises(ProgramSyntaxError) as caught:
         parse_text(text)

@@ -23,6 +23,7 @@ from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.patterns import FULL, Span
 from gradwire_engine.tape import ArrayType, Shape, Tape
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 pytest.importorskip("llvmlite")
 
@@ -68,6 +69,10 @@ class Writer:
         """The tape so far, with these outputs."""
         b = self.builder
         return Tape(tuple(b.instructions), tuple(b.inputs), tuple([z.slot for z in outputs]))
+
+    def agree(self, *outputs: Var, signs: bool = False, **tolerance: float) -> None:
+        """Machine code gives of these outputs what the reference gives."""
+        same(*both(self.tape(*outputs), self.inputs), signs=signs, **tolerance)
 
 
 def apply(name: str, *operands: Var) -> Var:
@@ -117,6 +122,18 @@ def both(tape: Tape, inputs: Sequence[Any], run: Executable | None = None) -> tu
     for x, y in zip(found.outputs, expected.outputs, strict=True):
         assert (x.dtype, x.shape) == (y.dtype, y.shape)
     return found.outputs, expected.outputs
+
+
+def same(found: Any, expected: Any, *, signs: bool = False, **tolerance: float) -> None:
+    """Equal unless there is a tolerance, also in the signs of zeros where these are asked for."""
+    for x, y in zip(found, expected, strict=True):
+        if tolerance:
+            assert_allclose(x, y, **tolerance)
+            continue
+        assert_array_equal(x, y)
+        if x.dtype.kind == "f" and signs:
+            known = ~np.isnan(y)
+            assert_array_equal(np.signbit(x)[known], np.signbit(y)[known])
 
 
 # Operations that move elements: each of a variable, with what is drawn

@@ -18,6 +18,7 @@ from gradwire_engine.ops.reductions.reductions import Max, Min, Sum
 from gradwire_engine.tape import ArrayType
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.effort import examples, some
 from tests.engine.conftest import named
@@ -96,7 +97,7 @@ def test_each_operation(name, dtype):
                 found, expected = both(tape, [*values, w.inputs[-1]], run)
                 signs = name not in EITHER_ZERO
                 close(found[0], expected[0], signs=signs, atol=ABSOLUTE.get(name, 0.0))
-                np.testing.assert_array_equal(found[1], expected[1])
+                assert_array_equal(found[1], expected[1])
 
 
 #: Epsilons that functions are off where their values are small: NumPy's and SciPy's cancel, too.
@@ -111,22 +112,22 @@ def close(found: Any, expected: Any, *, signs: bool, atol: float = 0.0) -> None:
         close_complex(found, expected)
         return
     if expected.dtype.kind != "f":
-        np.testing.assert_array_equal(found, expected)
+        assert_array_equal(found, expected)
         return
     least = np.finfo(expected.dtype)
     atol = max(atol * least.eps, 5 * least.smallest_subnormal)
-    np.testing.assert_allclose(found, expected, rtol=5 * least.eps, atol=atol)
+    assert_allclose(found, expected, rtol=5 * least.eps, atol=atol)
     known = ~np.isnan(expected) & signs
-    np.testing.assert_array_equal(np.signbit(found)[known], np.signbit(expected)[known])
+    assert_array_equal(np.signbit(found)[known], np.signbit(expected)[known])
 
 
 def close_complex(found: Any, expected: Any) -> None:
     """Within a few units in the last place of the size; infinite and NaN parts as the other's."""
     least = np.finfo(expected.dtype)
     for one, other in ((found.real, expected.real), (found.imag, expected.imag)):
-        np.testing.assert_array_equal(np.isnan(one), np.isnan(other))
+        assert_array_equal(np.isnan(one), np.isnan(other))
         held = np.isfinite(other)
-        np.testing.assert_array_equal(one[~held], other[~held])
+        assert_array_equal(one[~held], other[~held])
         size = np.where(np.isfinite(abs(expected)), abs(expected), abs(other))[held]
         most = np.maximum(6 * least.eps * size, 5 * least.smallest_subnormal)
         assert np.all(abs(one[held] - other[held]) <= most), (found, expected)
@@ -162,12 +163,7 @@ def test_arithmetic_is_exact(data, shape, dtype, seed):
         else:
             name = st.sampled_from(ON_INTEGERS if dtype == "int64" else EXACT)
             xs.append(apply(data.draw(name), *((y, x) if kind == "scalar" else (x, y))))
-    tape = w.tape(*xs[3:], *truths[-1:])
-    for found, expected in zip(*both(tape, w.inputs), strict=True):
-        np.testing.assert_array_equal(found, expected)
-        if dtype != "int64" and expected.dtype.kind == "f":
-            known = ~np.isnan(expected)
-            np.testing.assert_array_equal(np.signbit(found)[known], np.signbit(expected)[known])
+    w.agree(*xs[3:], *truths[-1:], signs=dtype != "int64")
 
 
 @pytest.mark.parametrize("value", EXTREMES["int64"])
@@ -175,18 +171,14 @@ def test_whole_constants_keep_all_their_digits(value):
     w = Writer()
     x = w.input(np.arange(10) + 2**53)
     c = w.builder.constant(np.array(value, "int64"))
-    tape = w.tape(apply("add", x, c), apply("less", c, x), apply("multiply", c, x))
-    for found, expected in zip(*both(tape, w.inputs), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    w.agree(apply("add", x, c), apply("less", c, x), apply("multiply", c, x))
 
 
 def test_constants_that_differ_in_the_sign_of_zero():
     w = Writer()
     x = w.input(np.ones(9))
     zeros = [w.builder.constant(np.array(z)) for z in (0.0, -0.0)]
-    tape = w.tape(*[apply("divide", x, apply("multiply", x, zero)) for zero in zeros])
-    for found, expected in zip(*both(tape, w.inputs), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    w.agree(*[apply("divide", x, apply("multiply", x, zero)) for zero in zeros])
 
 
 CONVERSIONS = [("float64", "float32"), ("float32", "float64"), ("int64", "float64")]
@@ -210,7 +202,7 @@ def test_conversions(source, target, n):
     for found, expected in zip(
         *both(w.tape(apply("where", condition, y, z), z), w.inputs), strict=True
     ):
-        np.testing.assert_array_equal(found, expected)
+        assert_array_equal(found, expected)
 
 
 @pytest.mark.thorough
@@ -236,7 +228,7 @@ def test_reductions(data, shape, dtype, seed):
         if k % 2 == 0 and k < len(largest):
             most = x.type.size * np.finfo(dtype).eps * expected[len(outputs) + k]
         elif k < len(largest):
-            np.testing.assert_array_equal(one, -found[k - 1])
+            assert_array_equal(one, -found[k - 1])
             continue
         else:
             continue
@@ -282,8 +274,7 @@ def test_extremes_are_nan_where_an_element_is(dtype, reduction, axes):
             x[2, :] = -np.inf
             y = apply("negative", w.input(x))
             z = apply("negative", reduction(axes)(y))
-            for found, expected in zip(*both(w.tape(z, y), w.inputs), strict=True):
-                np.testing.assert_array_equal(found, expected)
+            w.agree(z, y)
 
 
 SUBSCRIPTS = ["ab,ab->ab", "ab,b->ab", "a,b->ba", "ab,bc->ac", "ab,cb->ca", "ab,ab->", "a,a->"]
@@ -311,7 +302,7 @@ def test_contractions(subscripts, data, dtype, seed):
     most = 2 * length["a"] * length["b"] * np.finfo(dtype).eps * sizes
     assert np.all(abs(found[1] - expected) <= most)
     assert found[1].dtype == dtype
-    np.testing.assert_array_equal(found[0], -found[1])
+    assert_array_equal(found[0], -found[1])
     assert kernels(run)
 
 
@@ -336,8 +327,7 @@ def test_sums_and_contractions_of_the_same_arrays(data, shape, seed):
             row = (1, shape[1]) if labels == "b" else (shape[0], 1)
             known.append(apply("tanh", apply("multiply", one, Reshape(row)(sums))))
     outputs.append(apply("negative", known[-1]))
-    for found, expected in zip(*both(w.tape(*outputs), w.inputs), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+    w.agree(*outputs, rtol=1e-10, atol=1e-10)
 
 
 def test_sums_of_products_of_the_same_arrays_share_their_loops():
@@ -355,8 +345,7 @@ def test_sums_over_no_axes_and_axes_of_length_1():
     x = w.input(np.arange(9.0).reshape(1, 9, 1))
     y = apply("negative", x)
     sums = [Sum(axes)(y) for axes in [(), (0,), (2,), (0, 2), (1,), (0, 1, 2)]]
-    for found, expected in zip(*both(w.tape(*sums), w.inputs), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    w.agree(*sums)
 
 
 def test_values_that_several_nests_read():
@@ -368,4 +357,4 @@ def test_values_that_several_nests_read():
     shifted = apply("add", Slice((1, 0), (5, 6))(y), Slice((0, 0), (4, 6))(spread))
     outputs = [rows, columns, Sum((0, 1))(spread), Min((0, 1))(shifted), Sum((0,))(shifted), y]
     for found, expected in zip(*both(w.tape(*outputs), w.inputs), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14 * np.max(abs(expected)))
+        assert_allclose(found, expected, rtol=1e-14, atol=1e-14 * np.max(abs(expected)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine import Engine, Leaf
 from gradwire_engine.backends.llvm.backend import NativeBackend
 from gradwire_engine.kernels import loop_splitting
 from gradwire_engine.kernels.form import Affine, Kernel, Nest, Store, Within
@@ -19,13 +19,14 @@ from gradwire_engine.ops.patterns import Pattern, Span, indexed_shape
 from gradwire_engine.tape import Shape
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from tests.effort import examples
+from tests.engine.conftest import called
 from tests.engine.kernels.tapes import (
     MOVES,
     Writer,
     apply,
-    both,
     go_on,
     kernels,
     moved,
@@ -33,7 +34,7 @@ from tests.engine.kernels.tapes import (
     shapes,
     values_of,
 )
-from tests.engine.kernels.test_maps import DTYPES, SEEDS, same
+from tests.engine.kernels.test_maps import DTYPES, SEEDS
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -68,7 +69,7 @@ def test_elements_that_were_moved(move, data, shape, dtype, seed):
     assume(z.type.size)
     other = w.input(values_of(dtype, z.type.shape, rng, extremes=True))
     chosen = w.input(rng.random(z.type.shape) < 0.5)
-    same(*both(w.tape(apply("where", chosen, apply("where", chosen, z, other), other)), w.inputs))
+    w.agree(apply("where", chosen, apply("where", chosen, z, other), other))
 
 
 @examples(150)
@@ -87,7 +88,7 @@ def test_sums_of_overlapping_parts(data, shape, dtype, seed):
     ]
     made = [apply("negative", part) if data.draw(st.booleans()) else part for part in parts]
     z = Placed(tuple(patterns), shape)(*made)
-    same(*both(w.tape(apply("add", z, z), z), w.inputs))
+    w.agree(apply("add", z, z), z)
 
 
 def written(nests: Any) -> Counter[tuple[int, int]]:
@@ -135,14 +136,14 @@ def test_a_stencil_has_no_conditions_but_at_its_ends():
     )
     engine = Engine(backend=NativeBackend())
     u = np.random.default_rng(5).normal(size=(40, 50))
-    call = engine.call(engine.parse(text), {"u": Leaf(u)}, Query("gradient", sources=["u"]))
+    call = called(engine, text, {"u": Leaf(u)}, "gradient", sources=["u"])
     *_, found = [call.replay(go_on).gradients[0] for _ in range(4)]
 
     def laplacian(x: np.ndarray) -> np.ndarray:
         p = np.pad(x, 1)
         return p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2] - 4 * x
 
-    np.testing.assert_allclose(found, 2 * laplacian(laplacian(u)), atol=1e-12)
+    assert_allclose(found, 2 * laplacian(laplacian(u)), atol=1e-12)
     w = Writer()
     x, (rows, columns) = w.input(u), (40, 50)
     patterns = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine import Engine, Leaf
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.errors import DeadlineExceeded
 from gradwire_engine.kernels.form import For, If, Step
@@ -15,8 +15,10 @@ from gradwire_engine.ops.halves import HALVES
 from gradwire_engine.tape import FLOATING
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from tests.effort import examples
+from tests.engine.conftest import called
 from tests.engine.kernels.tapes import LENGTHS, go_on, kernels
 
 pytest.importorskip("llvmlite")
@@ -101,7 +103,7 @@ def asked(of: Engine, text: str, leaves: dict[str, Leaf], kind: Any = "gradient"
     sources = {
         name: name for name, leaf in leaves.items() if np.asarray(leaf.value).dtype.kind in FLOATING
     }
-    return of.call(of.parse(text), leaves, Query(kind, sources=sources, unconnected="zero"))
+    return called(of, text, leaves, kind, sources=sources, unconnected="zero")
 
 
 def flat(answer: Any) -> list[Any]:
@@ -129,7 +131,7 @@ def test_loops_give_what_the_reference_gives(text, n, seed):
     for _ in range(2):
         for x, y in zip(flat(call.replay(go_on)), expected, strict=True):
             scale = np.max(np.abs(y), initial=1e-3)
-            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-10 * scale)
+            assert_allclose(x, y, rtol=1e-9, atol=1e-10 * scale)
 
 
 @pytest.mark.thorough
@@ -142,7 +144,7 @@ def test_other_values_take_other_ways(text, n, seed):
         found, expected = (flat(asked(e, text, leaves).replay(go_on)) for e in (native, plain))
         for x, y in zip(found, expected, strict=True):
             scale = np.max(np.abs(y), initial=1e-3)
-            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-10 * scale)
+            assert_allclose(x, y, rtol=1e-9, atol=1e-10 * scale)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +201,7 @@ sum(u) + s
     call = asked(_Native(), text, leaves)
     for _ in range(2):
         for x, y in zip(flat(call.replay(go_on)), expected, strict=True):
-            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-12)
+            assert_allclose(x, y, rtol=1e-9, atol=1e-12)
 
 
 def test_decisions_are_choices():
@@ -209,7 +211,7 @@ def test_decisions_are_choices():
         found = flat(call.replay(go_on))
         assert any(isinstance(step, If) for step in steps_of(call))
         expected = flat(asked(_Plain(), text, {"x": Leaf(np.asarray(x))}).replay(go_on))
-        np.testing.assert_allclose(found, expected, rtol=1e-13)
+        assert_allclose(found, expected, rtol=1e-13)
 
 
 @pytest.mark.thorough
@@ -218,7 +220,7 @@ def test_passes_keep_more_than_there_was_room_for_at_first():
     for end in (0.0, 1.0, 1023.0, 1024.0, 1025.0, 5_000.0):
         leaves = {"x": Leaf(np.asarray(0.3)), "end": Leaf(np.asarray(end))}
         found = flat(asked(_Native(), text, leaves).replay(go_on))
-        np.testing.assert_allclose(found, flat(asked(_Plain(), text, leaves).replay(go_on)))
+        assert_allclose(found, flat(asked(_Plain(), text, leaves).replay(go_on)))
 
 
 @pytest.mark.thorough
@@ -237,7 +239,7 @@ def test_the_deadline_is_looked_at_between_passes():
 
     leaves["end"] = Leaf(np.asarray(1e12))
     with pytest.raises(DeadlineExceeded):
-        engine.call(engine.parse(text), leaves, Query("evaluate")).replay(poll)
+        called(engine, text, leaves, "evaluate").replay(poll)
 
 
 @pytest.mark.thorough
@@ -251,7 +253,7 @@ def test_second_derivatives_of_loops(kind):
     )
     assert found
     for x, y in zip(found, expected, strict=True):
-        np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-12)
+        assert_allclose(x, y, rtol=1e-10, atol=1e-12)
 
 
 def leaves_of(tree: Any) -> list[Any]:

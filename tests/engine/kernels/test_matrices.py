@@ -16,6 +16,7 @@ from gradwire_engine.ops.linalg.determinants import Cofactors, Det, LogAbsDet
 from gradwire_engine.ops.linalg.solving import Inv, Solve, SolveTriangular
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.effort import examples
 from tests.engine.kernels.tapes import Writer, apply, both, go_on, kernels, native
@@ -71,7 +72,7 @@ def test_matrices(op, stack, other, n, m, turned, seed):
     condition = np.linalg.cond(np.asarray(a, float)).max(initial=1)
     rounding = 50 * np.finfo(dtype).eps * condition**2 * n
     scale = np.max(np.abs(expected), initial=1)
-    np.testing.assert_allclose(found, expected, rtol=rounding, atol=rounding * scale)
+    assert_allclose(found, expected, rtol=rounding, atol=rounding * scale)
 
 
 @examples(40)
@@ -98,7 +99,7 @@ def test_rows_change_places(order):
         (found,) = run.replay(inputs, go_on).outputs
         assert kernels(run)
         wanted = np.linalg.det(p) * np.linalg.inv(p).T if expected is None else expected
-        np.testing.assert_array_equal(found, wanted)
+        assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_what_is_singular_is_answered_as_without(text, a):
         if isinstance(x, str):
             assert x == y
         else:
-            np.testing.assert_allclose(x, y, rtol=1e-12)
+            assert_allclose(x, y, rtol=1e-12)
 
 
 FILTER = """
@@ -179,4 +180,4 @@ def test_matrices_in_loops(text, steps):
     assert "loop" not in ops
     expected = flat(asked(_Plain(), text, given).replay(go_on))
     for x, y in zip(found, expected, strict=True):
-        np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-10 * np.max(np.abs(y)))
+        assert_allclose(x, y, rtol=1e-9, atol=1e-10 * np.max(np.abs(y)))

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.effort import examples
-from tests.engine.kernels.tapes import Writer, apply, both, go_on, kernels, native
+from tests.engine.kernels.tapes import Writer, apply, both, go_on, kernels, native, same
 
 N = 6
 SEEDS = st.integers(0, 2**32 - 1)
@@ -112,8 +112,7 @@ def test_results_are_what_is_read_outside(w):
 def test_parts_give_what_instructions_give(w):
     tape = live(w.tape(*w.outputs))
     if partition(tape).parts:
-        for found, expected in zip(*both(tape, w.inputs), strict=True):
-            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+        same(*both(tape, w.inputs), rtol=1e-12, atol=1e-12)
 
 
 def kept_by_first(tape: Tape) -> list[str]:
@@ -165,8 +164,7 @@ def test_long_tapes_are_computed_in_pieces():
     made.replay(w.inputs, go_on)
     assert len(kernels(made)) > 3
     assert all(len(kernel.slots) <= MOST_INSTRUCTIONS for kernel in kernels(made))
-    for found, expected in zip(*both(tape, w.inputs), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+    same(*both(tape, w.inputs), rtol=1e-11, atol=1e-11)
 
 
 def test_sums_of_products_of_elements_are_not_left_to_einsum():
@@ -177,8 +175,7 @@ def test_sums_of_products_of_elements_are_not_left_to_einsum():
     made.replay(w.inputs, go_on)
     (kernel,) = kernels(made)
     assert len(kernel.slots) == 3
-    for found, expected in zip(*both(tape, w.inputs), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    same(*both(tape, w.inputs), rtol=1e-12)
 
 
 @pytest.mark.parametrize("n", [16, 17])
@@ -207,5 +204,4 @@ def test_what_nothing_reads_is_in_no_way():
     y = apply("negative", apply("tanh", x))
     for _ in range(3):
         apply("exp", apply("tanh", PRIMITIVES["sort"](0)(x)))
-    for found, expected in zip(*both(w.tape(y), w.inputs), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-15)
+    w.agree(y, rtol=1e-15)

@@ -15,6 +15,7 @@ from gradwire_engine.ops.sequences.running import CumArgMax, CumArgMin, CumLogSu
 from gradwire_engine.tape import Shape
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.effort import examples
 from tests.engine.kernels.tapes import (
@@ -25,10 +26,11 @@ from tests.engine.kernels.tapes import (
     kernels,
     moved,
     native,
+    same,
     shapes,
     values_of,
 )
-from tests.engine.kernels.test_scatters import same, twice
+from tests.engine.kernels.test_scatters import twice
 
 SEEDS = st.integers(0, 2**32 - 1)
 SHAPES = shapes().filter(lambda shape: any(n > 1 for n in shape))
@@ -68,7 +70,7 @@ def test_scans(kind, data, shape, seed):
     if kind is CumLogSumExp:
         eps = np.finfo(dtype).eps * 100
         for one, other in zip(found[:3], expected[:3], strict=True):
-            np.testing.assert_allclose(one, other, rtol=eps, atol=eps)
+            assert_allclose(one, other, rtol=eps, atol=eps)
     else:
         same([found[0], found[2]], [expected[0], expected[2]], signs=not is_moved)
         same(found[1:2], expected[1:2], signs=False)
@@ -86,8 +88,7 @@ def test_scans_of_scans():
     run.replay(w.inputs, go_on)
     inside = {i.op.name for kernel in kernels(run) for i in kernel.instructions}
     assert {"cumsum", "cumprod", "linear_recurrence"} <= inside
-    for found, expected in zip(*both(tape, w.inputs), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+    same(*both(tape, w.inputs), rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.thorough
@@ -104,5 +105,5 @@ def test_large_arrays(shape: Shape, axis: int) -> None:
     assert replayed.finite
     assert len(polls) > 1
     expected = np.cumsum(-x, axis=axis)
-    np.testing.assert_array_equal(replayed.outputs[0], expected)
-    np.testing.assert_array_equal(replayed.outputs[1], expected - x)
+    assert_array_equal(replayed.outputs[0], expected)
+    assert_array_equal(replayed.outputs[1], expected - x)

@@ -17,6 +17,7 @@ from gradwire_engine.ops.reductions.reductions import Max, Sum
 from gradwire_engine.tape import Shape
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from tests.effort import examples
 from tests.engine.kernels.tapes import (
@@ -37,15 +38,6 @@ SUMMED = st.sampled_from(["float64", "float32", "int64"])
 SEEDS = st.integers(0, 2**32 - 1)
 SHAPES = shapes().filter(len)
 LENGTHS = st.sampled_from([1, 2, 3, 7, 8, 9, 17, 40])
-
-
-def same(found: Any, expected: Any, *, signs: bool = True) -> None:
-    """Equal, and unless elements are moved on with the same signs of zeros."""
-    for x, y in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(x, y)
-        if x.dtype.kind == "f" and signs:
-            known = ~np.isnan(y)
-            np.testing.assert_array_equal(np.signbit(x)[known], np.signbit(y)[known])
 
 
 def twice(x: Var) -> Var:
@@ -87,10 +79,7 @@ def test_gathers(data, shape, dtype, seed):
     z = GetItem(pattern)(x, *indices)
     for _ in range(data.draw(st.integers(0, 2))):
         z = moved(data.draw, z)
-    same(
-        *both(w.tape(twice(z), *([Max((0,))(z)] if z.ndim and dtype[0] == "f" else [])), w.inputs),
-        signs=False,
-    )
+    w.agree(twice(z), *([Max((0,))(z)] if z.ndim and dtype[0] == "f" else []))
 
 
 @pytest.mark.thorough
@@ -105,7 +94,7 @@ def test_sums_at_indices_are_in_order(data, shape, dtype, seed):
         assume(v.shape == region)
     z = ScatterAdd(pattern, shape)(v, *indices)
     outputs = [z, twice(z), *([Max((0,))(z)] if dtype[0] == "f" else [])]
-    same(*both(w.tape(*outputs), w.inputs), signs=not computed)
+    w.agree(*outputs, signs=not computed)
 
 
 @pytest.mark.thorough
@@ -119,7 +108,7 @@ def test_of_elements_replaced_twice_the_last_stays(data, shape, dtype, seed):
     kept = dims[data.draw(st.integers(0, len(region))) :]
     v = w.input(values_of(dtype, tuple(kept), rng, extremes=True))
     z = SetItem(pattern)(twice(x) if data.draw(st.booleans()) else x, v, *indices)
-    same(*both(w.tape(z, twice(z)), w.inputs))
+    w.agree(z, twice(z), signs=True)
 
 
 @pytest.mark.thorough
@@ -136,7 +125,7 @@ def test_steps_without_indices(data, shape, dtype, seed):
     outputs = [SetItem(tuple(spans))(x, v)]
     if dtype != "bool":
         outputs.append(ScatterAdd(tuple(spans), shape)(v))
-    same(*both(w.tape(*outputs, *map(twice, outputs)), w.inputs))
+    w.agree(*outputs, *map(twice, outputs), signs=True)
 
 
 @pytest.mark.parametrize("place", [0, 7, 8, 19])
@@ -156,7 +145,7 @@ def test_indices_out_of_range_fail_as_with_numpy(kind, beyond, place):
     tape = w.tape(apply("negative", apply("exp", z)))
     run, reference = native(tape), REFERENCE.compile(tape, go_on)
     run.replay(w.inputs, go_on)
-    same(*both(w.tape(z, twice(z)), w.inputs))
+    w.agree(z, twice(z), signs=True)
     assert kernels(run)
     index[place] = beyond
     errors = []
@@ -167,7 +156,7 @@ def test_indices_out_of_range_fail_as_with_numpy(kind, beyond, place):
     assert errors[0] == errors[1]
     assert isinstance(getattr(errors[0][1], "op", None), Indexed)
     index[place] = place - 20
-    same(*both(w.tape(z, twice(z)), w.inputs))
+    w.agree(z, twice(z), signs=True)
 
 
 def test_one_index():
@@ -177,7 +166,7 @@ def test_one_index():
         row = GetItem((ARRAY, FULL))(x, i)
         one = GetItem((ARRAY, 1))(x, i)
         back = ScatterAdd((ARRAY, FULL), (5, 3))(row, i)
-        same(*both(w.tape(twice(row), twice(one), back), w.inputs))
+        w.agree(twice(row), twice(one), back, signs=True)
 
 
 @pytest.mark.thorough
@@ -195,7 +184,7 @@ def test_joined_arrays(data, shape, dtype, seed, count):
     stacked = Stack(data.draw(st.integers(0, len(shape))))(*[pieces[0]] * count)
     outputs = [twice(moved(data.draw, joined)), twice(moved(data.draw, stacked))]
     outputs += [joined, stacked] if data.draw(st.booleans()) else []
-    same(*both(w.tape(*outputs), w.inputs), signs=False)
+    w.agree(*outputs)
 
 
 def test_pieces_that_read_each_other():
@@ -207,7 +196,7 @@ def test_pieces_that_read_each_other():
     for found, expected in zip(
         *both(w.tape(first, second, Sum((1,))(second)), w.inputs), strict=True
     ):
-        np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
+        assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
 
 
 def test_pieces_in_another_order():
@@ -216,5 +205,4 @@ def test_pieces_in_another_order():
     pieces = [Reshape((6, 4))(x), Reshape((3, 4))(Slice((0, 0), (2, 6))(x)), Transpose((1, 0))(x)]
     for joined in (Concatenate(0)(*pieces), Concatenate(0)(*pieces, *pieces)):
         for outputs in ([joined], [Sum((0,))(joined)], [joined, x]):
-            for found, expected in zip(*both(w.tape(*outputs), w.inputs), strict=True):
-                np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
+            w.agree(*outputs, rtol=1e-14, atol=1e-14)

@@ -11,6 +11,7 @@ from gradwire_engine.tape import ArrayType
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
+from numpy.testing import assert_allclose, assert_array_equal
 
 INT64 = np.dtype("int64")
 
@@ -26,14 +27,14 @@ def test_a_table_is_its_rule_of_all_indices_whichever_pieces_it_is_made_in(shape
         patched.setattr(builder, "_TABLE_PIECE", piece)
         found = Builder(Limits()).table(shape, lambda *at: row_major(at, shape) - 3, by=by)
     assert found.type == ArrayType(INT64, shape)
-    np.testing.assert_array_equal(value(found), np.arange(np.prod(shape)).reshape(shape) - 3)
+    assert_array_equal(value(found), np.arange(np.prod(shape)).reshape(shape) - 3)
 
 
 def test_a_rule_sees_all_along_the_other_axes():
     table = Builder(Limits()).table(
         (300, 1000), lambda i, j: (i + j) / (i + j).sum(1, keepdims=True), np.dtype(float), by=0
     )
-    np.testing.assert_allclose(value(table).sum(1), 1)
+    assert_allclose(value(table).sum(1), 1)
 
 
 def refused(*_):

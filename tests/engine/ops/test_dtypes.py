@@ -6,12 +6,14 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.special
-from gradwire_engine.check import Call, Recorded, check, evaluate
+from gradwire_engine.check import Call, Recorded, check
 from gradwire_engine.check.recordings import check_results
 from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.promotion import DTYPES
+from numpy.testing import assert_array_equal
 
+from tests.engine.ops.calls import results
 from tests.engine.ops.sampled import checked
 
 UNARY = (
@@ -122,18 +124,16 @@ def test_accumulated_in_a_dtype(name, dtype):
     for x in [[100, 100], [-3, 4]], [[1.5, 300.25], [0.0, 2.0]], [[True, True], [False, True]]:
         array = np.array(x)
         kwargs = {"axis": 0} if name.startswith("cum") else {}
-        call = Call.of(name, array, dtype=dtype, **kwargs)
-        (found,) = evaluate(call.record, call.values)
+        (found,) = results(name, array, dtype=dtype, **kwargs)
         expected = getattr(np, name)(array, dtype=dtype, **kwargs)
         assert found.dtype == dtype
-        np.testing.assert_array_equal(found, expected)
+        assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("name", ["mean", "var", "std", "nanvar", "nanstd"])
 def test_means_are_not_integers(name):
-    call = Call.of(name, np.array([1.5, 2.5]), dtype="int32")
     with pytest.raises(DtypeMismatch, match="floating or complex dtype, got int32"):
-        evaluate(call.record, call.values)
+        results(name, np.array([1.5, 2.5]), dtype="int32")
 
 
 @pytest.mark.parametrize("name", [n for n in UNARY + BINARY if FUNCTIONS[n].differentiable])

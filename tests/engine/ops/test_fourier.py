@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine.check import Call, evaluate
-from gradwire_engine.errors import BadArgument, DtypeMismatch
+from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.promotion import DTYPES
+from numpy.testing import assert_allclose
 
 from tests.engine.conftest import named
 from tests.engine.ops.sampled import checked
@@ -36,7 +37,7 @@ def compared(call):
     # Of half precision NumPy's irfft alone gives half precision.
     assert ours.dtype == ("float32" if theirs.dtype == "float16" else theirs.dtype)
     tolerance = 1e-3 if ours.dtype.itemsize <= 4 or ours.dtype == "complex64" else 1e-9
-    np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+    assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{n}-{case[0]}" for n, case in enumerate(CASES)])
@@ -70,9 +71,9 @@ def test_the_gradient_of_a_power_spectrum(gradients, n):
     """``L = sum |F x|²`` is ``n ‖x‖²``, of gradient ``2 n x`` (Parseval)."""
     z = RNG.normal(size=n) + 1j * RNG.normal(size=n)
     (found,) = gradients(lambda f, x: f.sum(f.square(f.abs(getattr(f, "fft.fft")(x)))), z)
-    np.testing.assert_allclose(found, 2 * n * z)
+    assert_allclose(found, 2 * n * z)
     (found,) = gradients(lambda f, x: f.sum(f.square(f.abs(getattr(f, "fft.ifft")(x)))), z)
-    np.testing.assert_allclose(found, 2 * z / n)
+    assert_allclose(found, 2 * z / n)
 
 
 def test_a_branch_not_taken_hides_no_element(gradients):
@@ -84,20 +85,4 @@ def test_a_branch_not_taken_hides_no_element(gradients):
 
     (found,) = gradients(loss, [1.0, 2.0, 3.0, 4.0])
     matrix = np.cos(np.pi / 2 * np.outer(np.arange(4), np.arange(4)))
-    np.testing.assert_allclose(found, matrix[0] + matrix[2], atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("name", "args", "error"),
-    [
-        ("fft", (X, 0), BadArgument),
-        ("fft", (X, None, -1, "unit"), BadArgument),
-        ("irfft", (X[..., :1],), BadArgument),
-        ("rfftn", (X, None, ()), BadArgument),
-        ("fftfreq", (0,), BadArgument),
-    ],
-)
-def test_refusals(name, args, error):
-    call = Call.of(f"fft.{name}", *args)
-    with pytest.raises(error):
-        evaluate(call.record, call.values)
+    assert_allclose(found, matrix[0] + matrix[2], atol=1e-12)

@@ -9,6 +9,7 @@ from gradwire_engine.autodiff.reverse import gradient
 from gradwire_engine.check import Call, Recorded
 from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.halves import HALVES
+from numpy.testing import assert_allclose
 
 from tests.effort import some
 from tests.engine.ops.sampled import FUNCTIONS_SAMPLED, with_arrays
@@ -64,7 +65,7 @@ def assert_rounded(found: list[Any], expected: list[Any], kinds: list[Any], what
             with np.errstate(all="ignore"):
                 exact = np.asarray(y).astype(kind.dtype).astype(np.float32)
             bounds = UNITS[kind.dtype.name], SMALLEST[kind.dtype.name]
-            np.testing.assert_allclose(np.asarray(x, np.float32), exact, *bounds, err_msg=what)
+            assert_allclose(np.asarray(x, np.float32), exact, *bounds, err_msg=what)
 
 
 def test_a_tie_of_more_elements_than_float16_counts():

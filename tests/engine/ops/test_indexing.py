@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine import Engine, Leaf
 from gradwire_engine.errors import BadArgument, EngineError
 from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.engine.conftest import called
 
 X = np.arange(2.0 * 3 * 4).reshape(2, 3, 4)
 INDICES = [
@@ -21,7 +23,7 @@ INDICES = [
 
 def ask(text: str, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     engine = Engine()
-    call = engine.call(engine.parse(text), {"x": Leaf(x)}, Query("gradient", sources="x"))
+    call = called(engine, text, {"x": Leaf(x)}, "gradient", sources="x")
     answer = call.replay(lambda: None)
     return np.asarray(answer.value), np.asarray(answer.gradients)
 
@@ -87,7 +89,7 @@ def test_refuses_what_numpy_refuses(index, said):
 def test_unsigned_integers_beyond_the_signed_ones_are_out_of_range(program, index):
     variables = {"x": Leaf(X[0, :, 0]), "i": Leaf(np.array([1, 0, index], "uint64"))}
     engine = Engine()
-    call = engine.call(engine.parse(program), variables, Query("evaluate"))
+    call = called(engine, program, variables, "evaluate")
     with pytest.raises(BadArgument, match="an index is out of range"):
         call.replay(lambda: None)
 
@@ -95,7 +97,7 @@ def test_unsigned_integers_beyond_the_signed_ones_are_out_of_range(program, inde
 def test_unsigned_integers_are_indices():
     variables = {"x": Leaf(X[0, :, 0]), "i": Leaf(np.array([1, 0, 1], "uint64"))}
     engine = Engine()
-    call = engine.call(engine.parse("x[i]"), variables, Query("gradient", sources="x"))
+    call = called(engine, "x[i]", variables, "gradient", sources="x")
     answer = call.replay(lambda: None)
     assert np.array_equal(answer.value, X[0, [1, 0, 1], 0])
     assert np.array_equal(answer.gradients, [1, 2, 0])
@@ -106,7 +108,7 @@ def test_gathers_by_any_integers(indices, axis):
     listed = np.array(indices, int)
     engine = Engine()
     variables = {"x": Leaf(X[:, :, 0].T.copy() if axis else X[0]), "i": Leaf(listed)}
-    call = engine.call(engine.parse("x[i]"), variables, Query("gradient", sources="x"))
+    call = called(engine, "x[i]", variables, "gradient", sources="x")
     answer = call.replay(lambda: None)
     x = np.asarray(variables["x"].value)
     assert np.array_equal(answer.value, x[listed])

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
-from gradwire_engine.check import Call, check, evaluate, trace
-from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+from gradwire_engine.check import Call, check, evaluate
 from gradwire_engine.ops.base import FUNCTIONS
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.engine.ops.calls import results
 
 RNG = np.random.default_rng(31)
 EYE = [[1, 0], [0, 1]]
@@ -130,48 +132,46 @@ VALUES = [
 )
 def test_value(call, expected):
     (found,) = evaluate(call.record, call.values)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("b", [V, RNG.normal(size=(3, 2))])
 def test_least_squares_are_numpys(b):
     expected = np.linalg.lstsq(TALL, b)
-    found = evaluate(Call.of("lstsq", TALL, b).record, [TALL, b])
+    found = results("lstsq", TALL, b)
     for one, wanted in zip(found, expected, strict=True):
         assert np.shape(one) == np.shape(wanted)
-        np.testing.assert_allclose(one, wanted)
+        assert_allclose(one, wanted)
 
 
 def test_the_parts_multiply_to_the_matrix():
     a = STACK + 1j * STACK[::-1]
-    w, v = evaluate(Call.of("eig", a).record, [a])
-    np.testing.assert_allclose(a @ v, v * w[:, None])
-    p, lower, upper = evaluate(Call.of("lu", a).record, [a])
-    np.testing.assert_allclose(p @ lower @ upper, a)
-    q, r = evaluate(Call.of("qr", a).record, [a])
-    np.testing.assert_allclose(q @ r, a)
+    w, v = results("eig", a)
+    assert_allclose(a @ v, v * w[:, None])
+    p, lower, upper = results("lu", a)
+    assert_allclose(p @ lower @ upper, a)
+    q, r = results("qr", a)
+    assert_allclose(q @ r, a)
 
 
 @pytest.mark.parametrize("shape", [(4, 2), (2, 4), (2, 3, 3), (3, 0)])
 def test_the_square_parts_are_unitary_and_multiply_to_the_matrix(shape):
     a = RNG.normal(size=shape) + 1j * RNG.normal(size=shape)
-    u, s, vh = evaluate(Call.of("svd", a).record, [a])
+    u, s, vh = results("svd", a)
     rectangle = np.zeros(shape)
     np.einsum("...ii->...i", rectangle[..., : s.shape[-1], : s.shape[-1]])[...] = s
-    np.testing.assert_allclose(u @ rectangle @ vh, a, atol=1e-12)
-    q, r = evaluate(Call.of("qr", a, "complete").record, [a])
-    np.testing.assert_allclose(q @ r, a, atol=1e-12)
+    assert_allclose(u @ rectangle @ vh, a, atol=1e-12)
+    q, r = results("qr", a, "complete")
+    assert_allclose(q @ r, a, atol=1e-12)
     for unitary in (u, vh, q):
         one = np.broadcast_to(np.eye(unitary.shape[-1]), unitary.shape)
-        np.testing.assert_allclose(unitary @ unitary.conj().swapaxes(-1, -2), one, atol=1e-12)
+        assert_allclose(unitary @ unitary.conj().swapaxes(-1, -2), one, atol=1e-12)
 
 
 def test_a_rectangular_lu_is_scipys():
     for a in (TALL, TALL.T):
-        for found, wanted in zip(
-            evaluate(Call.of("lu", a).record, [a]), scipy.linalg.lu(a), strict=True
-        ):
-            np.testing.assert_allclose(found, wanted, atol=1e-12)
+        for found, wanted in zip(results("lu", a), scipy.linalg.lu(a), strict=True):
+            assert_allclose(found, wanted, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -185,13 +185,13 @@ def test_a_rectangular_lu_is_scipys():
 def test_elimination_goes_on_with_what_is_not_finite(a, lower, upper):
     found = evaluate(Call.of("lu", a).record, [np.asarray(a)])
     for part, expected in zip(found, (np.eye(2), lower, upper), strict=True):
-        np.testing.assert_array_equal(part, expected)
+        assert_array_equal(part, expected)
 
 
 def test_what_lu_factor_gives_is_what_lu_solve_takes(ask):
     for trans, matrix in enumerate([A, A.T, A.T]):
         found = ask.value(f"lu_solve(lu_factor(a), b, {trans})", {"a": A, "b": V})
-        np.testing.assert_allclose(found, np.linalg.solve(matrix, V))
+        assert_allclose(found, np.linalg.solve(matrix, V))
 
 
 def test_a_symmetric_function_of_equal_eigenvalues_is_smooth():
@@ -217,7 +217,7 @@ def test_hessians_through_vectors_of_equal_values_are_warned_of(ask, vectors, va
 @pytest.mark.parametrize("name", ["eig", "eigvalsh", "svd", "svdvals", "pinv", "logm", "expm"])
 def test_what_is_not_finite_gives_nan_for_its_matrix_alone(name):
     stack = np.stack([np.full((2, 2), np.nan), np.diag([1.0, 2.0])])
-    for part in evaluate(Call.of(name, stack).record, [stack]):
+    for part in results(name, stack):
         assert np.isnan(part[0]).all()
         assert np.isfinite(part[1]).all()
 
@@ -245,62 +245,7 @@ def test_results_and_their_derivatives_use_each_part_of_a_pair(ask):
 def test_what_cho_factor_gives_is_what_cho_solve_takes(ask, lower):
     a = A @ A.T
     found = ask.value(f"cho_solve(cho_factor(a{lower}), b)", {"a": a, "b": V})
-    np.testing.assert_allclose(found, np.linalg.solve(a, V))
-
-
-X = np.ones((2, 3))
-HALF = np.eye(2, dtype="float16")
-REFUSED = [
-    *[
-        (Call.of(name, X), ShapeMismatch, f"{name} needs square matrices, got shape (2, 3)")
-        for name in ("eigh", "eigvalsh", "eig", "expm", "logm", "sqrtm")
-    ],
-    *[
-        (Call.of(name, HALF), DtypeMismatch, "does not take float16")
-        for name in ("eigh", "svd", "svdvals", "pinv", "qr", "expm")
-    ],
-    *[
-        (Call.of(name, V), ShapeMismatch, "needs at least 2 axes")
-        for name in ("svd", "svdvals", "pinv", "qr", "matrix_rank", "cond")
-    ],
-    (Call.of("eigh", S, "lower"), BadArgument, "reads the triangle 'L' or 'U', got a string"),
-    (Call.of("svd", X, 1), BadArgument, "full_matrices must be true or false"),
-    (Call.of("pinv", X, V), BadArgument, "rcond must be a known number"),
-    (Call.of("matrix_rank", X, 0.1, 0.1), BadArgument, "exclude each other"),
-    (Call.of("lstsq", X, V), ShapeMismatch, "as many right-hand rows"),
-    (Call.of("qr", X, "raw"), BadArgument, "modes 'reduced', 'complete' and 'r'"),
-    (Call.of("lu", V), ShapeMismatch, "needs at least 2 axes"),
-    (Call.of("lu_factor", X), ShapeMismatch, "needs square matrices"),
-    (Call.of("lu_solve", A, V), BadArgument, "needs a pair"),
-    (Call.of("lu_solve", (A, V), V, 3), BadArgument, "trans must be 0, 1 or 2"),
-    (Call.of("lu_solve", (A, 1), V), ShapeMismatch, "the order of as many rows as float64[3, 3]"),
-    (Call.of("lu_solve", (A, V[:2]), V), ShapeMismatch, "rows as float64[3, 3] has, got float64"),
-    (Call.of("solve_sylvester", X, A, X), ShapeMismatch, "needs square matrices"),
-    (Call.of("solve_discrete_lyapunov", A, A, "newton"), BadArgument, "the method is"),
-    (Call.of("solve_discrete_lyapunov", A, X), ShapeMismatch, "a right-hand side like"),
-    (Call.of("solve_continuous_are", A, TALL, A, A), ShapeMismatch, r"r (m, m)"),
-    (Call.of("solve_discrete_are", A, TALL, A, np.eye(2), A), BadArgument, "with e or s"),
-    (Call.of("solve_sylvester", A, A, X), ShapeMismatch, "right-hand sides of shape (3, 3)"),
-    (Call.of("solve_banded", 1, X, V), BadArgument, "a pair"),
-    (Call.of("solve_banded", (1, 1), X, V), ShapeMismatch, "3 rows of diagonals"),
-    (Call.of("solve_banded", (1, 0), X, V[:2]), ShapeMismatch, "right-hand sides of 3 rows"),
-    (Call.of("solve_banded", (0, 0), HALF[:1], HALF[0]), DtypeMismatch, "float16"),
-    (Call.of("tridiagonal_solve", V, V[:2], V, V), ShapeMismatch, "diagonals of one shape"),
-    (Call.of("block_diag"), BadArgument, "at least one matrix"),
-    (Call.of("block_diag", X[None]), ShapeMismatch, "at most 2 axes"),
-    (Call.of("toeplitz", np.array(1.0)), ShapeMismatch, "two vectors"),
-    (Call.of("toeplitz", V, False), ShapeMismatch, "two vectors, got float64[3] and float64[]"),
-    (Call.of("vander", X), ShapeMismatch, "needs a vector"),
-    (Call.of("vander", V, -1), BadArgument, "must not be negative"),
-    (Call.of("cdist", X, V), ShapeMismatch, "rows of one length"),
-]
-
-
-@pytest.mark.parametrize(("call", "error", "message"), REFUSED)
-def test_refused(call, error, message):
-    with pytest.raises(error) as caught:
-        trace(call.record, call.values)
-    assert message in caught.value.message
+    assert_allclose(found, np.linalg.solve(a, V))
 
 
 @pytest.mark.parametrize("triangle", ["L", "U"])
@@ -309,7 +254,7 @@ def test_eigenvectors_have_numpys_signs_for_either_triangle(ask, triangle, shape
     a = np.random.default_rng(8).normal(size=shape)
     for part, expected in enumerate(np.linalg.eigh(a, triangle)):
         found = ask.value(f"linalg.eigh(a, UPLO={triangle!r})[{part}]", {"a": a})
-        np.testing.assert_array_equal(found, expected)
+        assert_array_equal(found, expected)
 
 
 def test_the_derivative_of_a_logarithm_on_its_branch_cut_is_that_of_its_value(ask):
@@ -331,9 +276,9 @@ def test_norms_of_any_order_and_sign(ask, order, kind):
         x += 1j * rng.normal(size=x.shape)
     name = f'"{order}"' if np.isinf(order) else repr(order)
     found = ask.value(f"norm(x, {name}, 1)", {"x": x})
-    np.testing.assert_allclose(found, np.linalg.norm(x, order, 1), rtol=1e-13)
+    assert_allclose(found, np.linalg.norm(x, order, 1), rtol=1e-13)
     if kind is float:
         step, slope = 1e-6, rng.normal(size=x.shape)
         found = ask.answer(f"sum(norm(x, {name}, 1))", {"x": x}).gradients["x"]
         ahead, behind = (np.linalg.norm(x + s * slope, order, 1).sum() for s in (step, -step))
-        np.testing.assert_allclose(np.sum(found * slope), (ahead - behind) / 2 / step, rtol=1e-6)
+        assert_allclose(np.sum(found * slope), (ahead - behind) / 2 / step, rtol=1e-6)

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from gradwire_engine.answer import Limits
-from gradwire_engine.check import Call, evaluate
-from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget, ShapeMismatch
+from gradwire_engine.check import Call
+from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.promotion import DTYPES
+from numpy.testing import assert_array_equal
 
 from tests.engine.ops.sampled import checked
 
@@ -20,7 +21,7 @@ def compare(name, *args):
     (ours,) = checked(call)
     theirs = getattr(np, name)(*args)
     assert ours.dtype == theirs.dtype
-    np.testing.assert_array_equal(ours, theirs)
+    assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
@@ -46,20 +47,3 @@ def test_a_huge_border_is_refused_before_it_is_made():
     b = Builder(Limits())
     with pytest.raises(OverBudget):
         FUNCTIONS["pad"].record(b, [1.0, 2.0], 10**15, "wrap")
-
-
-@pytest.mark.parametrize(
-    ("name", "args", "error"),
-    [
-        ("pad", (X, 1, "mean"), BadArgument),
-        ("pad", (X[:0], 1, "edge"), ShapeMismatch),
-        ("select", ([X > 1], []), BadArgument),
-        ("select", ([X], [X]), DtypeMismatch),
-        ("choose", (X, []), BadArgument),
-        ("choose", (X * 1.0, [X]), DtypeMismatch),
-    ],
-)
-def test_refusals(name, args, error):
-    call = Call.of(name, *args)
-    with pytest.raises(error):
-        evaluate(call.record, call.values)

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from gradwire_engine.check import Call, evaluate
-from gradwire_engine.errors import BadArgument, ShapeMismatch
+from numpy.testing import assert_allclose
+
+from tests.engine.ops.calls import results
 
 P = np.array([2.0, -1.0, 0.5, 3.0])
 AT = np.linspace(-1, 2, 7)
@@ -28,22 +29,19 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=[f"{n}-{case[0]}" for n, case in enumerate(CASES)])
 def test_value(case):
     name, *args = case
-    call = Call.of(name, *args)
-    (found,) = evaluate(call.record, call.values)
-    np.testing.assert_allclose(found, getattr(np, name)(*args), rtol=1e-9)
+    (found,) = results(name, *args)
+    assert_allclose(found, getattr(np, name)(*args), rtol=1e-9)
 
 
 def test_weighted_fit():
-    call = Call.of("polyfit", AT, VALUES, 2, w=W)
-    (found,) = evaluate(call.record, call.values)
-    np.testing.assert_allclose(found, np.polyfit(AT, VALUES, 2, w=W))
+    (found,) = results("polyfit", AT, VALUES, 2, w=W)
+    assert_allclose(found, np.polyfit(AT, VALUES, 2, w=W))
 
 
 @pytest.mark.parametrize("p", [P, [1.0, 0, 1], [2.0, -3], [1.0, 2, 0, 0]])
 def test_zeros(p):
-    call = Call.of("roots", np.array(p))
-    (found,) = evaluate(call.record, call.values)
-    np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(np.roots(p)), atol=1e-12)
+    (found,) = results("roots", np.array(p))
+    assert_allclose(np.sort_complex(found), np.sort_complex(np.roots(p)), atol=1e-12)
 
 
 def test_zeros_move_by_the_implicit_function_theorem(gradients):
@@ -51,22 +49,3 @@ def test_zeros_move_by_the_implicit_function_theorem(gradients):
     (found,) = gradients(lambda f, x: f.max(f.real(f.roots(x))), p)
     slope = np.polyval(np.polyder(p), 4.0)
     assert found == pytest.approx(-(4.0 ** np.arange(3, -1, -1)) / slope)
-
-
-REFUSED = [
-    (Call.of("polyval", np.ones((2, 2)), AT), ShapeMismatch, "a vector of coefficients"),
-    (Call.of("polyder", P, -1), BadArgument, "m must not be negative"),
-    (Call.of("polyint", P, -1), BadArgument, "m must not be negative"),
-    (Call.of("polyint", P, 3, P[:2]), ShapeMismatch, "one constant or 3"),
-    (Call.of("polyfit", AT, VALUES[:3], 2), ShapeMismatch, "as many values as points"),
-    (Call.of("polyfit", AT[:0], VALUES[:0], 2), ShapeMismatch, "at least 1 point"),
-    (Call.of("polyfit", AT, VALUES, -1), BadArgument, "deg must not be negative"),
-    (Call.of("polyfit", AT, VALUES, 2, w=W[:2]), ShapeMismatch, "weights for 7 points"),
-    (Call.of("roots", P[:1]), ShapeMismatch, "at least 2 coefficients"),
-]
-
-
-@pytest.mark.parametrize(("call", "error", "message"), REFUSED)
-def test_refusal(call, error, message):
-    with pytest.raises(error, match=message):
-        evaluate(call.record, call.values)

@@ -4,9 +4,9 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from gradwire_engine.check import Call, evaluate
-from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget, ShapeMismatch
+from gradwire_engine.check import Call
 from gradwire_engine.ops.promotion import DTYPES
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.engine.ops.sampled import checked
 
@@ -58,13 +58,13 @@ def test_windows_are_loops(geometry, dtype):
     size, *rest = geometry
     found = value("max_pool", x, (size, size), *rest)
     assert found.dtype == x.dtype
-    np.testing.assert_array_equal(found, pooled(x, rows, columns, np.max))
+    assert_array_equal(found, pooled(x, rows, columns, np.max))
     found = value("average_pool", x, (size, size), *rest)
-    np.testing.assert_allclose(found, pooled(x, rows, columns, np.mean), rtol=1e-2)
+    assert_allclose(found, pooled(x, rows, columns, np.mean), rtol=1e-2)
     found = value("lp_pool", x, 1, (size, size), *rest[:3])
     if not rest[-1]:
         total = pooled(np.abs(x.astype(float)), rows, columns, np.sum)
-        np.testing.assert_allclose(found, total, rtol=1e-2)
+        assert_allclose(found, total, rtol=1e-2)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 2), (7, 5), (9, 4), (2, None)])
@@ -73,20 +73,18 @@ def test_parts_are_loops(shape):
         parts(n, n if count is None else count) for n, count in zip((7, 5), shape, strict=True)
     )
     z, index = value("adaptive_max_pool", X, shape, return_indices=True)
-    np.testing.assert_array_equal(z, pooled(X, rows, columns, np.max))
+    assert_array_equal(z, pooled(X, rows, columns, np.max))
     flat = X.reshape(2, 35)
-    np.testing.assert_array_equal(
-        np.take_along_axis(flat, index.reshape(2, -1), 1), z.reshape(2, -1)
-    )
+    assert_array_equal(np.take_along_axis(flat, index.reshape(2, -1), 1), z.reshape(2, -1))
     found = value("adaptive_average_pool", X, shape)
-    np.testing.assert_allclose(found, pooled(X, rows, columns, np.mean))
+    assert_allclose(found, pooled(X, rows, columns, np.mean))
 
 
 def test_zeros_of_the_padding_are_counted_if_asked():
     ones = np.ones(4)
     for counted, expected in ((False, [1, 1, 1]), (True, [2 / 3, 1, 0.5])):
         found = value("average_pool", ones, 3, 2, 1, 1, True, counted)
-        np.testing.assert_allclose(found, expected)
+        assert_allclose(found, expected)
     assert value("average_pool", ones, 2, divisor=4).tolist() == [0.5, 0.5]
 
 
@@ -114,29 +112,4 @@ def test_nan_is_largest_and_stays_in_its_window(gradients):
     assert value("max_pool", np.array([*x, nan]), 3, 3, return_indices=True)[1].tolist() == [1, 5]
     assert gradients(lambda f, x: f.max_pool(x, 3), x) == [[0, 1, 0, 0, 0, 1]]
     found = value("adaptive_average_pool", np.array([inf, 1, 2, 3, 4.0]), 2)
-    np.testing.assert_array_equal(found, [inf, 3])
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (Call.of("max_pool", X, 6), ShapeMismatch, "there is none"),
-        (Call.of("max_pool", X, 2, 1, 2), ShapeMismatch, "holds no elements"),
-        (Call.of("max_pool", X, (1,) * 4), ShapeMismatch, "windows over 4 axes"),
-        (Call.of("max_pool", X, ()), ShapeMismatch, "windows over 0 axes"),
-        (Call.of("max_pool", X * 1j, 2), DtypeMismatch, "complex numbers have no largest"),
-        (Call.of("max_pool", X, 0), BadArgument, "size needs 1 integers of at least 1"),
-        (Call.of("max_pool", X, 2, ceil_mode=1), BadArgument, "ceil_mode must be true or false"),
-        (Call.of("average_pool", X, 2, divisor=0), BadArgument, "a number other than 0"),
-        (Call.of("average_pool", X, 2, divisor="2"), BadArgument, "got a string"),
-        (Call.of("adaptive_max_pool", X, 10**12), OverBudget, "would make int64"),
-        (Call.of("adaptive_max_pool", X, (1,) * 4), ShapeMismatch, "the last 4 axes"),
-        (Call.of("adaptive_max_pool", X[:0], 1), ShapeMismatch, "needs elements"),
-        (Call.of("adaptive_average_pool", X, 0), BadArgument, "at least 1"),
-        (Call.of("adaptive_average_pool", X, (2, "all")), BadArgument, "shape must be an integer"),
-    ],
-)
-def test_refusals(call, error, message):
-    with pytest.raises(error) as caught:
-        evaluate(call.record, call.values)
-    assert message in caught.value.message
+    assert_array_equal(found, [inf, 3])

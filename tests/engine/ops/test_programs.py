@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_engine.errors import DomainError, ShapeMismatch
+from numpy.testing import assert_allclose
 
 A = np.array([[4.0, 1.0], [2.0, 3.0]])
 
@@ -29,7 +30,7 @@ VALUES = [
 
 @pytest.mark.parametrize(("program", "expected"), VALUES)
 def test_value(program, expected, ask):
-    np.testing.assert_allclose(ask.value(program, {"A": A}), expected)
+    assert_allclose(ask.value(program, {"A": A}), expected)
 
 
 def test_gradient_through_linspace(ask):

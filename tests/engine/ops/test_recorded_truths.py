@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.tables import table
+
 HERE = Path(__file__).parent / "truths"
 READ = {
     name: json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
@@ -35,37 +37,7 @@ UNITS = 128
 #: Conditions from this power of 2 on leave no digits, and numbers below this may underflow.
 LARGEST_CONDITION, SMALLEST = 40, 1e-300
 #: Numbers that are finite, but of which the answer is NaN or infinite, hence a warning.
-WARNED = {
-    "jv(x0, x1)": 2,
-    "yv(x0, x1)": 6,
-    "iv(x0, x1)": 2,
-    "kv(x0, x1)": 7,
-    "ive(x0, x1)": 4,
-    "kve(x0, x1)": 6,
-    "gammaincinv(x0, x1)": 3,
-    "gammainccinv(x0, x1)": 2,
-    "betaincinv(x0, x1, x2)": 13,
-    "betainccinv(x0, x1, x2)": 25,
-    "beta(x0, x1) ": 12,
-    "binom(x0, x1)": 6,
-    "poch(x0, x1)": 1,
-    "hyp0f1(x0, x1)": 16,
-    "hyp1f1(x0, x1, x2)": 62,
-    "hyp2f1(x0, x1, x2, x3)": 89,
-    "chdtri(x0, x1)": 5,
-    "fdtr(x0, x1, x2)": 8,
-    "fdtrc(x0, x1, x2)": 1,
-    "fdtri(x0, x1, x2)": 18,
-    "gdtr(x0, x1, x2)": 2,
-    "scipy.stats.weibull_min.ppf(x0, x1)": 1,
-    "scipy.stats.gamma.ppf(x0, x1)": 5,
-    "scipy.stats.gamma.isf(x0, x1)": 4,
-    "scipy.stats.chi2.ppf(x0, x1)": 6,
-    "scipy.stats.chi2.isf(x0, x1)": 2,
-    "scipy.stats.beta.ppf(x0, x1, x2)": 26,
-    "scipy.stats.beta.isf(x0, x1, x2)": 17,
-    "stdtr(x0, x1)": 3,
-}
+WARNED = table(__file__, "WARNED")
 
 
 def program(text: str, places: range) -> str:

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine.check import Call, evaluate
+from gradwire_engine.check import Call
 from gradwire_engine.ops.promotion import DTYPES
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.engine.conftest import named
+from tests.engine.ops.calls import results
 from tests.engine.ops.sampled import checked
 
 REAL = [name for name, dtype in DTYPES.items() if dtype.kind in "iuf"]
@@ -90,12 +92,12 @@ def compare(name, *args, half=None, **kwargs):
     for one, other in zip(ours, map(np.asarray, theirs), strict=True):
         if half == "bfloat16" and other.dtype == "float32":
             assert np.asarray(one).dtype == half
-            np.testing.assert_array_equal(np.asarray(one, "f4"), other.astype(half).astype("f4"))
+            assert_array_equal(np.asarray(one, "f4"), other.astype(half).astype("f4"))
             continue
         assert np.asarray(one).dtype == other.dtype
         assert np.shape(one) == other.shape
         tolerance = TOLERANCES.get(str(other.dtype), 1e-9)
-        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+        assert_allclose(one, other, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("case", CASES, ids=labels(CASES))
@@ -150,15 +152,10 @@ def test_cross_entropies_agree():
     hot = np.eye(3)[labels]
     shifted = logits - logits.max(1, keepdims=True)
     expected = -np.sum(hot * (shifted - np.log(np.exp(shifted).sum(1, keepdims=True))), axis=1)
-    (one,) = evaluate(
-        Call.of("sparse_softmax_cross_entropy_with_logits", labels, logits).record,
-        [labels, logits],
-    )
-    (other,) = evaluate(
-        Call.of("softmax_cross_entropy_with_logits", hot, logits).record, [hot, logits]
-    )
-    np.testing.assert_allclose(one, expected, atol=1e-12)
-    np.testing.assert_allclose(other, expected, atol=1e-12)
+    (one,) = results("sparse_softmax_cross_entropy_with_logits", labels, logits)
+    (other,) = results("softmax_cross_entropy_with_logits", hot, logits)
+    assert_allclose(one, expected, atol=1e-12)
+    assert_allclose(other, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("ends", [{}, {"left": -3.0, "right": 7.0}])
@@ -171,5 +168,5 @@ def test_interpolation_is_numpys(count, ends):
 
 def test_one_hot_leaves_out_what_is_out_of_range():
     index = np.array([1, -1, 3])
-    (z,) = evaluate(Call.of("one_hot", index, 3).record, [index])
+    (z,) = results("one_hot", index, 3)
     assert z.tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 0]]

@@ -7,10 +7,11 @@ import pytest
 from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.backends.walk.functions import function
 from gradwire_engine.check import Call, evaluate
-from gradwire_engine.errors import BadArgument, DtypeMismatch, EngineError, ShapeMismatch
+from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.patterns import ARRAY, FULL, Span, index_of
 from gradwire_engine.ops.promotion import DTYPES
+from numpy.testing import assert_array_equal
 
 from tests.engine.ops.sampled import checked
 
@@ -44,7 +45,7 @@ def test_updates_are_applied_one_after_the_other(name, dtype):
             old = expected[tuple(place)]
             expected[tuple(place)] = new if name == "update" else UFUNCS[name](old, new)
         assert found.dtype == expected.dtype
-        np.testing.assert_array_equal(found, expected)
+        assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
@@ -54,8 +55,8 @@ def test_segments_are_reduced(name, dtype):
     names = {"add": "sum", "multiply": "prod"}
     found = value(f"segment_{names.get(name, name)}", rows, IDS, 4)
     assert found.dtype == dtype
-    np.testing.assert_array_equal(found[0], rows[1])
-    np.testing.assert_array_equal(found[3], UFUNCS[name](rows[0], rows[2]))
+    assert_array_equal(found[0], rows[1])
+    assert_array_equal(found[3], UFUNCS[name](rows[0], rows[2]))
 
 
 @pytest.mark.parametrize("name", [*UFUNCS, "update"])
@@ -65,7 +66,7 @@ def test_places_outside_are_no_places_elsewhere(name):
         evaluate(call.record, call.values)
     last, first = np.array([[-1, -1]]), np.array([[1, 2]])
     found, expected = (value(call.function, X, at, NEW[:1]) for at in (last, first))
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("name", ["sum", "max", "min", "prod"])
@@ -73,7 +74,7 @@ def test_examples_have_segments_of_their_own(name, ask):
     variables = {"x": 1 + X.ravel(), "ids": np.array([[0, 255, 0, 7, 7, 1], [1] * 6], "uint8")}
     found = ask.value(f"vmap(lambda u: segment_{name}(x, u, 256))(ids)", variables)
     rows = [value(f"segment_{name}", variables["x"], ids, 256) for ids in variables["ids"]]
-    np.testing.assert_array_equal(found, rows)
+    assert_array_equal(found, rows)
 
 
 @pytest.mark.parametrize("name", ["sum", "max", "min", "prod"])
@@ -94,11 +95,11 @@ def test_segments_without_rows():
 def test_blocks_are_moved_inside(start):
     row, column = np.clip(start, 0, [1, 1])
     block = value("dynamic_slice", X, start, (1, 2))
-    np.testing.assert_array_equal(block, X[row : row + 1, column : column + 2])
+    assert_array_equal(block, X[row : row + 1, column : column + 2])
     expected = X.copy()
     expected[row : row + 1, column : column + 2] = 9
     found = value("dynamic_update_slice", X, np.full((1, 2), 9), np.array(start))
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 def test_ties(gradients):
@@ -117,28 +118,6 @@ def test_ties(gradients):
     ]
     assert gradients(lambda f, x: f.segment_min(x, [0, 0, 2], 3), [2, 2, 5]) == [[0.5, 0.5, 1]]
     assert gradients(lambda f, x: f.segment_prod(x, [0, 0, 2], 3), [0, 2, 5]) == [[2, 0, 1]]
-
-
-@pytest.mark.parametrize(
-    ("name", "args", "error"),
-    [
-        ("segment_sum", (X, IDS, 4), ShapeMismatch),
-        ("segment_sum", (X, np.ones(2), 4), DtypeMismatch),
-        ("segment_sum", (X, IDS[:2], -1), BadArgument),
-        ("segment_max", (X + 0j, IDS[:2], 4), DtypeMismatch),
-        ("tensor_scatter_nd_add", (X, AT * 1.0, NEW), DtypeMismatch),
-        ("tensor_scatter_nd_add", (X, np.zeros((1, 3), int), NEW), ShapeMismatch),
-        ("tensor_scatter_nd_add", (X, AT, NEW[:2]), ShapeMismatch),
-        ("dynamic_slice", (X, [0], (1, 1)), BadArgument),
-        ("dynamic_slice", (X, [0, 0], (1, 4)), ShapeMismatch),
-        ("dynamic_slice", (X, [0, 0.5], (1, 1)), DtypeMismatch),
-    ],
-)
-def test_refusals(name, args, error):
-    call = Call.of(name, *args)
-    assert issubclass(error, EngineError)
-    with pytest.raises(error):
-        evaluate(call.record, call.values)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import scipy.special
 from gradwire_engine.autodiff.reverse import gradient
-from gradwire_engine.check import Call, evaluate, trace
-from gradwire_engine.errors import EngineError
+from gradwire_engine.check import Call, evaluate
 from gradwire_engine.ops.base import FUNCTIONS
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.engine.ops.calls import results
 
 X = np.array([-inf, -3.7, -1.0, 0.0, 1e-9, 0.5, 1.0, 2.0, 40.0, inf, nan])
 COLUMN = np.array([[0.5], [3.0]])
@@ -55,11 +57,10 @@ CALLS = [
 
 @pytest.mark.parametrize(("name", "args"), [(c[0], c[1:]) for c in CALLS])
 def test_values_are_scipys(name, args):
-    call = Call.of(name, *args)
-    (found,) = evaluate(call.record, call.values)
+    (found,) = results(name, *args)
     with np.errstate(all="ignore"):
         expected = getattr(scipy.special, name)(*args)
-    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-300)
+    assert_allclose(found, expected, rtol=1e-13, atol=1e-300)
 
 
 @pytest.mark.parametrize(
@@ -147,12 +148,9 @@ def test_student_in_degrees_of_freedom(t, gradients):
 
 @pytest.mark.parametrize("name", ["airy", "airye"])
 def test_airy_functions_are_scipys(name):
-    call = Call.of(name, X)
-    for found, expected in zip(
-        evaluate(call.record, call.values), getattr(scipy.special, name)(X), strict=True
-    ):
+    for found, expected in zip(results(name, X), getattr(scipy.special, name)(X), strict=True):
         known = ~np.isnan(expected) | np.isnan(X)  # SciPy's have no limits at infinity
-        np.testing.assert_allclose(found[known], expected[known], rtol=1e-13)
+        assert_allclose(found[known], expected[known], rtol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -163,8 +161,7 @@ def test_airy_functions_are_scipys(name):
     ],
 )
 def test_polygamma_of_complex_numbers_is_mpmaths_up_to_its_highest_order(x, expected):
-    call = Call.of("polygamma", 100, x)
-    assert evaluate(call.record, call.values)[0] == pytest.approx(expected, rel=1e-12)
+    assert results("polygamma", 100, x)[0] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("x", [1e12, 1e300, inf])
@@ -172,17 +169,14 @@ def test_kummers_function_grows_with_the_sign_of_its_gamma_functions(x):
     a, b = np.array([2, -0.5, -1.5, 2, -0.5, 1e7]), np.array([3, 3, 3, -0.5, -0.5, 3])
     call = Call.of("hyp1f1", a, b, np.full(6, x))
     (found,) = evaluate(call.record, call.values)
-    np.testing.assert_array_equal(found, [inf, -inf, inf, -inf, inf, nan])
+    assert_array_equal(found, [inf, -inf, inf, -inf, inf, nan])
     call = Call.of("hyp1f1", -2.0, 1.5, 1e12)  # 1 - 2 x / 1.5 + x² / 3.75
     assert evaluate(call.record, call.values)[0] == pytest.approx(1e24 / 3.75)
 
 
 def test_bessels_limit_of_order_0_grows_without_end():
-    call = Call.of("hyp0f1", 1.0, np.array([1e5, 1.2e5, 1.3e5, 1e6, 1e300]))
-    (found,) = evaluate(call.record, call.values)
-    np.testing.assert_allclose(
-        found, [7.454672734273921e272, 1.1714436718895324e299, inf, inf, inf]
-    )
+    (found,) = results("hyp0f1", 1.0, np.array([1e5, 1.2e5, 1.3e5, 1e6, 1e300]))
+    assert_allclose(found, [7.454672734273921e272, 1.1714436718895324e299, inf, inf, inf])
 
 
 @pytest.mark.parametrize(
@@ -198,30 +192,8 @@ def test_bessels_limit_of_order_0_grows_without_end():
     ],
 )
 def test_kummers_function_far_out_on_the_other_side_is_mpmaths(a, b, x, expected):
-    call = Call.of("hyp1f1", a, b, x)
-    (found,) = evaluate(call.record, call.values)
-    np.testing.assert_allclose(found, expected, rtol=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("name", "args", "message"),
-    [
-        ("eval_legendre", (-1, X), "a degree from 0 to 1000000, got -1"),
-        ("eval_legendre", (0.5, X), "n must be an integer"),
-        ("spherical_yn", (-1, X), "an order of 0 or more, got -1"),
-        ("lambertw", (X, 2), "real branches 0 and -1, got 2"),
-        ("eval_hermite", (2, X + 1j), "does not take complex128"),
-        ("airye", (X + 1j,), "does not take complex128"),
-        ("stdtr", (X + 1j, X), "does not take complex128"),
-        ("polygamma", (101, X + 1j), "an order of at most 100, got 101"),
-        ("polygamma", (10**12, X + 1j), "an order of at most 100, got 1000000000000"),
-    ],
-)
-def test_refused(name, args, message):
-    call = Call.of(name, *args)
-    with pytest.raises(EngineError) as caught:
-        trace(call.record, call.values)
-    assert message in caught.value.message
+    (found,) = results("hyp1f1", a, b, x)
+    assert_allclose(found, expected, rtol=1e-11)
 
 
 @pytest.mark.parametrize("weights", [None, np.array([[1.0, -2.0, 0.5]])])
@@ -233,7 +205,7 @@ def test_sums_with_signs_are_scipys(weights, keepdims):
     with np.errstate(all="ignore"):
         expected = scipy.special.logsumexp(exponents, axis=1, **named)
     for found, wanted in zip(evaluate(call.record, call.values), expected, strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-14)
+        assert_allclose(found, wanted, rtol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +222,7 @@ def test_what_has_no_weight_is_in_no_sum_but_would_be(ask, exponents, weights, e
     answer = ask.answer("logsumexp(a, b=w)", given)
     found = answer.value, *[answer.gradients[name] for name in given]
     for got, wanted in zip(found, expected, strict=True):
-        np.testing.assert_allclose(got, wanted, rtol=1e-14)
+        assert_allclose(got, wanted, rtol=1e-14)
     assert ("backward" in answer.nonfinite) == bool(np.isinf(expected[2]).any())
 
 
@@ -261,7 +233,7 @@ def test_slopes_of_norms_where_some_coordinates_are_zero(ask, order):
     answer = ask.answer(f"norm(x, {order})", {"x": x}, kind="hessian")
     found = answer.derivatives["hessian"]["x"]["x"]
     others = ask.answer(f"norm(x, {order})", {"x": x[::2]}, kind="hessian").derivatives
-    np.testing.assert_allclose(found[::2, ::2], others["hessian"]["x"]["x"], rtol=1e-14)
+    assert_allclose(found[::2, ::2], others["hessian"]["x"]["x"], rtol=1e-14)
     assert found[1].tolist() == [0, {0.5: -inf, 1.5: inf}.get(order, 0), 0]
     assert found[:, 1].tolist() == found[1].tolist()
     assert ("backward" in answer.nonfinite) == (order < 2)

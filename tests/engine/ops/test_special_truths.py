@@ -9,6 +9,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests import effort
 from tests.effort import some
@@ -216,7 +217,7 @@ ENDS: dict[str, tuple[float, ...]] = {
 @pytest.mark.parametrize("text", ENDS)
 def test_ends_are_limits(ask, text):
     found = ask.value(derivatives(text), {"x": np.array([inf, 1.0])})
-    np.testing.assert_array_equal([part[0] for part in found], ENDS[text])
+    assert_array_equal([part[0] for part in found], ENDS[text])
 
 
 #: Of large parameters, and how far from the mean in standard deviations.
@@ -249,4 +250,4 @@ def test_an_element_is_alone_what_it_is_among_others(ask, text):
     together = ask.value(derivatives(text), {"x": x})
     for i, value in enumerate(x):
         alone = ask.value(derivatives(text), {"x": value})
-        np.testing.assert_allclose(alone, [part[i] for part in together], 1e-14, equal_nan=True)
+        assert_allclose(alone, [part[i] for part in together], 1e-14, equal_nan=True)

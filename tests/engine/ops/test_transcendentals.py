@@ -13,6 +13,7 @@ from gradwire_engine.tape import ArrayType
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.engine.conftest import Asker
 
@@ -39,14 +40,14 @@ def log_of_sum(x, y):
 @given(LENGTHS.flatmap(drawn))
 def test_softplus(x):
     expected = log_of_sum(x.astype(np.longdouble), np.longdouble(0))
-    np.testing.assert_allclose(computed("softplus", x), expected, rtol=1e-15, atol=1e-323)
+    assert_allclose(computed("softplus", x), expected, rtol=1e-15, atol=1e-323)
 
 
 @given(LENGTHS.flatmap(drawn))
 def test_sigmoid(x):
     with np.errstate(over="ignore"):
         expected = 1 / (1 + np.exp(-x.astype(np.longdouble)))
-    np.testing.assert_allclose(computed("sigmoid", x), expected, rtol=1e-15, atol=1e-307)
+    assert_allclose(computed("sigmoid", x), expected, rtol=1e-15, atol=1e-307)
 
 
 @given(LENGTHS.flatmap(lambda n: st.tuples(drawn(n), drawn(n) | EXPONENTS.map(np.float64))))
@@ -66,17 +67,17 @@ def test_edges_are_those_of_numpy(repeats, dtype):
         kind = np.finfo(dtype)
         expected = np.logaddexp(x, y)
         near = {"rtol": 4 * kind.eps, "atol": kind.smallest_normal}
-        np.testing.assert_allclose(computed("logaddexp", x, y), expected, **near)
+        assert_allclose(computed("logaddexp", x, y), expected, **near)
         zero = np.zeros((), dtype)
-        np.testing.assert_allclose(computed("softplus", x), np.logaddexp(x, zero), **near)
+        assert_allclose(computed("softplus", x), np.logaddexp(x, zero), **near)
 
 
 @pytest.mark.parametrize("text", ["logaddexp(0, x)", "logaddexp(x, 0.0)", "softplus(x)"])
 def test_a_sum_with_one_has_the_logistic_slope(ask, text):
     x = np.array([-np.inf, -1e3, -1.0, 0.0, 2.0, 1e3])
     answer = ask.answer(f"sum({text})", {"x": x})
-    np.testing.assert_allclose(answer.value, np.logaddexp(0, x).sum(), rtol=1e-15)
-    np.testing.assert_array_equal(answer.gradients["x"], computed("sigmoid", x))
+    assert_allclose(answer.value, np.logaddexp(0, x).sum(), rtol=1e-15)
+    assert_array_equal(answer.gradients["x"], computed("sigmoid", x))
 
 
 @given(arrays(np.float64, (3, 5), elements=EXPONENTS | st.just(-np.inf)))
@@ -90,9 +91,9 @@ def test_logsumexp_has_the_slopes_of_softmax(x):
     total = np.where(some, powers.sum(axis=1, keepdims=True), 1)
     value = np.where(np.isfinite(x), np.log(total) + top, 0).sum()
     slopes = powers / total * np.isfinite(x).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(float(answer.value), float(value), rtol=1e-14, atol=1e-13)
+    assert_allclose(float(answer.value), float(value), rtol=1e-14, atol=1e-13)
     found = answer.gradients["x"]  # differences of up to 1,600 are exact to 2e-13
-    np.testing.assert_allclose(found, slopes.astype(float), rtol=1e-12, atol=1e-300)
+    assert_allclose(found, slopes.astype(float), rtol=1e-12, atol=1e-300)
 
 
 @pytest.mark.parametrize("name", ["logsumexp", "log_softmax", "softmax"])

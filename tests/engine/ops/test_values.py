@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine.check import Call, evaluate, trace
+from gradwire_engine.check import Call, trace
 from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.promotion import DTYPES
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.engine.conftest import named
+from tests.engine.ops.calls import results
 from tests.engine.ops.sampled import checked
 
 X = np.array(
@@ -151,19 +153,17 @@ def compare(name, args, dtype):
         assert np.shape(one) == other.shape
         tolerance = TOLERANCES.get(dtype, 1e-9)
         if dtype == "bfloat16":  # NumPy's test of equality does not know it
-            np.testing.assert_allclose(
-                one.astype("f4"), other.astype("f4"), rtol=tolerance, atol=tolerance
-            )
+            assert_allclose(one.astype("f4"), other.astype("f4"), rtol=tolerance, atol=tolerance)
             continue
-        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+        assert_allclose(one, other, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("axis", [None, 0, -1])
 def test_sorting_is_stable(axis, descending):
-    (ours,) = evaluate(Call.of("argsort", X, axis, descending).record, [X])
+    (ours,) = results("argsort", X, axis, descending)
     expected = np.argsort(-X if descending else X, axis=axis, kind="stable")
-    np.testing.assert_array_equal(ours, expected)
+    assert_array_equal(ours, expected)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_creation_is_numpys(name, args):
     (ours,) = checked(call)
     theirs = getattr(np, name)(*args)
     assert ours.dtype == theirs.dtype or name == "diag"  # a literal stays weak
-    np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+    assert_allclose(ours, theirs, rtol=1e-6)
 
 
 def test_a_large_array_of_zeros_is_no_constant():
@@ -209,4 +209,4 @@ def test_a_large_array_of_zeros_is_no_constant():
 
 def test_sums_of_half_precision_do_not_overflow_in_means():
     x = np.full(100, 60000, "float16")
-    assert evaluate(Call.of("mean", x).record, [x])[0] == 60000
+    assert results("mean", x)[0] == 60000

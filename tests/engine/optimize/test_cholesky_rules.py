@@ -8,6 +8,7 @@ from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.ops.linalg.cholesky import Congruence
 from gradwire_engine.ops.linalg.solving import SolveTriangular
+from numpy.testing import assert_allclose, assert_array_equal
 
 LIKELIHOOD = """
 factor = cholesky(covariance)
@@ -41,8 +42,8 @@ def test_the_likelihoods_gradient_is_the_closed_form(n):
     weights = inverse @ values["y"]
     covariance_bar, y_bar = answer.gradients
     expected = (inverse - np.outer(weights, weights)) / 2
-    np.testing.assert_allclose(covariance_bar, expected, rtol=1e-9, atol=1e-12 / n)
-    np.testing.assert_allclose(y_bar, weights, rtol=1e-9)
+    assert_allclose(covariance_bar, expected, rtol=1e-9, atol=1e-12 / n)
+    assert_allclose(y_bar, weights, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -63,9 +64,9 @@ def test_gradients_are_those_of_what_was_recorded(text):
     values["w"] = np.random.default_rng(1).normal(size=(5, 5))
     values = {name: value for name, value in values.items() if re.search(rf"\b{name}\b", text)}
     (found, _), (expected, _) = asked(text, values), asked(text, values, exact=True)
-    np.testing.assert_allclose(found.value, expected.value, rtol=1e-12)
+    assert_allclose(found.value, expected.value, rtol=1e-12)
     for one, other in zip(found.gradients, expected.gradients, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12)
+        assert_allclose(one, other, rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
@@ -86,7 +87,7 @@ def test_triangles_are_solved_with_as_arrays_lie(dtype, lower, adjoint, unit):
             for factor in (a, np.asfortranarray(a)):
                 found = op.kernel(NUMPY, factor, layout)
                 assert found.shape == layout.shape
-                np.testing.assert_allclose(matrix @ found, layout, rtol=1e-4, atol=1e-5)
+                assert_allclose(matrix @ found, layout, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
@@ -102,11 +103,11 @@ def test_congruences_read_the_lower_triangles(n, dtype):
     for factor in (a, np.asfortranarray(a)):
         found = Congruence().kernel(NUMPY, factor, h.copy()[::-1][::-1])
         assert found.dtype == dtype
-        np.testing.assert_array_equal(found, found.conj().T)
-        np.testing.assert_allclose(found, expected, **close)
+        assert_array_equal(found, found.conj().T)
+        assert_allclose(found, expected, **close)
     for factors in (a, np.stack([a, a])):
         stacks = Congruence().kernel(NUMPY, factors, np.stack([h, h]))
-        np.testing.assert_allclose(stacks, [expected, expected], **close)
+        assert_allclose(stacks, [expected, expected], **close)
 
 
 @pytest.mark.parametrize("n", [2, 80])

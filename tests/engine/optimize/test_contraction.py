@@ -5,7 +5,7 @@ from typing import Any
 import gradwire_engine.ops  # noqa: F401  (fills the registry)
 import numpy as np
 import pytest
-from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine import Engine, Leaf
 from gradwire_engine.answer import Limits
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
@@ -21,6 +21,9 @@ from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.engine.conftest import called
 
 SIZE = st.sampled_from([0, 1, 2, 3, 9])
 LENGTHS = st.sampled_from([0, 1, 1, 2, 3, 4])
@@ -57,7 +60,7 @@ def same(tape, better, dtype, seed=0):
         after = interpret(better, inputs, backend)
         for old, new in zip(tape.outputs, better.outputs, strict=True):
             assert tape.instructions[old].type[:2] == better.instructions[new].type[:2]
-            np.testing.assert_array_equal(after[new], before[old], strict=True)
+            assert_array_equal(after[new], before[old], strict=True)
 
 
 def changed(b, x, how, others):
@@ -100,11 +103,11 @@ def made(recording, *shapes):
     rng = np.random.default_rng(0)
     inputs = [rng.normal(size=shape) for shape in shapes]
     before, after = interpret(tape, inputs), interpret(better, inputs)
-    np.testing.assert_allclose(after[better.outputs[0]], before[tape.outputs[0]], rtol=1e-12)
+    assert_allclose(after[better.outputs[0]], before[tape.outputs[0]], rtol=1e-12)
     executable = WalkExecutable(better)
     for _ in range(2):
         (found,) = executable.replay(inputs, lambda: None).outputs
-        np.testing.assert_allclose(found, before[tape.outputs[0]], rtol=1e-12)
+        assert_allclose(found, before[tape.outputs[0]], rtol=1e-12)
     return [i.op.name for i in better.instructions if i.args]
 
 
@@ -200,12 +203,11 @@ def test_a_sum_of_three_factors_makes_no_product_of_all(text, subscripts):
     values |= {"a": rng.normal(size=(40, 50)), "c": rng.normal(size=(6, 40, 50))}
     matrix = "c" if "kij" in subscripts else "a"
     engine = Engine()
-    leaves = {name: Leaf(value) for name, value in values.items()}
-    call = engine.call(engine.parse(text), leaves, Query("evaluate"))
+    call = called(engine, text, values, "evaluate")
     for _ in range(2):
         found = call.replay(lambda: None).value
     expected = np.einsum(subscripts, values["x"], values["y"], values[matrix])
-    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max())
+    assert_allclose(found, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max())
     made = call.entry.paths[0].executable.tape.instructions
     largest = max(i.type.nbytes for i in made if i.args and not i.op.views)
     assert largest < values[matrix].nbytes
@@ -223,11 +225,11 @@ def test_a_diagonal_is_computed_alone(text, by_hand):
     a, b = rng.normal(size=(2, 30, 30))
     engine = Engine()
     given = {"a": Leaf(a), "b": Leaf(b)}
-    call = engine.call(engine.parse(text), given, Query("evaluate"))
-    np.testing.assert_allclose(call.replay(lambda: None).value, by_hand(a, b), rtol=1e-11)
+    call = called(engine, text, given, "evaluate")
+    assert_allclose(call.replay(lambda: None).value, by_hand(a, b), rtol=1e-11)
     made = call.entry.paths[0].executable.tape.instructions
     assert not [i for i in made if i.type.nbytes >= a.nbytes and i.args and not i.op.views]
-    seeds = engine.call(engine.parse(text), given, Query("gradient")).replay(lambda: None)
+    seeds = called(engine, text, given, "gradient").replay(lambda: None)
     step = 1e-6
     for name in given:
         moved = {"a": a.copy(), "b": b.copy()}
@@ -241,12 +243,12 @@ def test_rows_by_columns_are_sums():
     x, y = rng.normal(size=(30, 20, 1, 3)), rng.normal(size=(20, 3, 1))
     engine = Engine()
     given = {"x": Leaf(x), "y": Leaf(y)}
-    call = engine.call(engine.parse("sum((x @ y)**2)"), given, Query("gradient"))
+    call = called(engine, "sum((x @ y)**2)", given, "gradient")
     answer = call.replay(lambda: None)
     z = x @ y
-    np.testing.assert_allclose(answer.value, (z**2).sum())
-    np.testing.assert_allclose(answer.gradients["x"], 2 * z * y.swapaxes(1, 2))
-    np.testing.assert_allclose(answer.gradients["y"], (2 * z * x.swapaxes(2, 3)).sum(axis=0))
+    assert_allclose(answer.value, (z**2).sum())
+    assert_allclose(answer.gradients["x"], 2 * z * y.swapaxes(1, 2))
+    assert_allclose(answer.gradients["y"], (2 * z * x.swapaxes(2, 3)).sum(axis=0))
     made = call.entry.paths[0].executable.tape.instructions
     assert "abc,bc->ab" in [i.op.subscripts for i in made if isinstance(i.op, Contract)]
 
@@ -426,11 +428,10 @@ def test_no_array_is_larger_than_what_is_multiplied():
     values = {"x": rng.normal(size=(300, 2)), "y": rng.normal(size=(2, 300))}
     values["z"] = rng.normal(size=(300, 2))
     engine = Engine()
-    leaves = {name: Leaf(value) for name, value in values.items()}
-    call = engine.call(engine.parse("sum((x @ y) * (x @ z.T))"), leaves, Query("evaluate"))
+    call = called(engine, "sum((x @ y) * (x @ z.T))", values, "evaluate")
     x, y, z = values.values()
     expected = ((x @ y) * (x @ z.T)).sum()
-    np.testing.assert_allclose(call.replay(lambda: None).value, expected, rtol=1e-10)
+    assert_allclose(call.replay(lambda: None).value, expected, rtol=1e-10)
     made = call.entry.paths[0].executable.tape.instructions
     assert max(i.type.size for i in made if i.args) <= 600  # type: ignore[union-attr]
 
@@ -442,6 +443,6 @@ def test_the_square_of_a_difference_stays_one():
     text = "d = x[:, None] - z\n-sum(d * (z - x[:, None]))"
     engine = Engine()
     leaves = {"x": Leaf(x), "z": Leaf(z)}
-    call = engine.call(engine.parse(text), leaves, Query("evaluate"))
+    call = called(engine, text, leaves, "evaluate")
     d = x[:, None] - z
-    np.testing.assert_allclose(call.replay(lambda: None).value, (d * d).sum(), rtol=1e-10)
+    assert_allclose(call.replay(lambda: None).value, (d * d).sum(), rtol=1e-10)

@@ -8,6 +8,7 @@ import pytest
 from gradwire_engine import Engine, Leaf, Query
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 LETTERS = "abcd"
 
@@ -89,7 +90,7 @@ def test_products_and_their_derivatives(write, drawn, dtype, seed):
 
     answer = asked("gradient")
     size = 1 + np.abs(product([np.abs(y) for y in x]))
-    np.testing.assert_allclose(answer.value, np.real(product(x)), rtol=1e-10, atol=1e-10 * size)
+    assert_allclose(answer.value, np.real(product(x)), rtol=1e-10, atol=1e-10 * size)
 
     def along(gradients, directions):
         pairs = zip(gradients, directions, strict=True)
@@ -103,10 +104,10 @@ def test_products_and_their_derivatives(write, drawn, dtype, seed):
 
     places = range(len(arrays))
     first = sum(replaced((i, u[i])) for i in places)
-    np.testing.assert_allclose(along(answer.gradients, u), first, rtol=1e-9, atol=1e-9 * size)
+    assert_allclose(along(answer.gradients, u), first, rtol=1e-9, atol=1e-9 * size)
     second = sum(replaced((i, u[i]), (j, v[j])) for i, j in permutations(places, 2))
     found = asked("hvp", v).derivatives["hvp"]
-    np.testing.assert_allclose(along(found, u), second, rtol=1e-8, atol=1e-8 * size)
+    assert_allclose(along(found, u), second, rtol=1e-8, atol=1e-8 * size)
 
 
 LENGTHS = st.lists(st.sampled_from([1, 2, 3]), min_size=1, max_size=3)
@@ -137,6 +138,6 @@ def test_axes_that_are_merged_to_matrices(groups, ahead, turned, seed):
         engine.call(engine.parse(text), leaves, query).replay(lambda: None)
         for query in [Query("gradient", sources=["x", "y"], exact=exact) for exact in (False, True)]
     )
-    np.testing.assert_allclose(found.value, exact.value, rtol=1e-10, atol=1e-10)
+    assert_allclose(found.value, exact.value, rtol=1e-10, atol=1e-10)
     for one, other in zip(found.gradients, exact.gradients, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+        assert_allclose(one, other, rtol=1e-9, atol=1e-9)

@@ -21,6 +21,7 @@ from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 FLOAT = np.dtype(float)
 
@@ -96,7 +97,7 @@ def test_any_product_has_numpys_value(drawn, seed):
     tape = b.tape([FUNCTIONS["einsum"].record(b, subscripts, *given_arrays)])
     better = optimize(tape, Engine.backend)
     found = interpret(better, inputs)[better.outputs[0]]
-    np.testing.assert_array_equal(found, np.einsum(subscripts, *inputs))
+    assert_array_equal(found, np.einsum(subscripts, *inputs))
 
 
 LIKE = [((0,),) * MOST_FACTORS, ((0, 1),) * MOST_FACTORS]
@@ -179,9 +180,9 @@ def test_layers_are_differentiated_along_the_examples(drawn, seed):
         (largest, flops), (most, plain) = work(ours), work(theirs)
         assert largest <= most
         assert flops <= 1.1 * plain
-        np.testing.assert_allclose(found[name].value, exact.value, rtol=1e-9)
+        assert_allclose(found[name].value, exact.value, rtol=1e-9)
         for one, other in zip(found[name].gradients, exact.gradients, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
+            assert_allclose(one, other, rtol=1e-9, atol=1e-11)
     scope = {**NAMES, **values, "x": values["x"] + 1j * STEP * direction}
     exec("\n".join(lines), scope)
     slope = eval(loss, scope).imag / STEP

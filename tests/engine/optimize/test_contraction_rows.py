@@ -6,6 +6,9 @@ from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.errors import EngineError
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.engine.conftest import called
 
 RNG = np.random.default_rng(8)
 TABLE, W, M = RNG.normal(size=(50, 8)), RNG.normal(size=8), RNG.normal(size=(8, 3))
@@ -53,7 +56,7 @@ def asked(text, index=INDEX, kind="gradient"):
 @pytest.mark.parametrize(("text", "by_hand"), TEXTS.values(), ids=TEXTS)
 def test_rows_and_their_derivatives(text, by_hand):
     answer, _ = asked(text)
-    np.testing.assert_allclose(answer.value, by_hand(TABLE[INDEX], W), rtol=1e-10)
+    assert_allclose(answer.value, by_hand(TABLE[INDEX], W), rtol=1e-10)
     step = RNG.normal(size=TABLE.shape), RNG.normal(size=W.shape)
     h = 1e-6
     above, below = (
@@ -84,10 +87,10 @@ def test_any_indices(columns, index, swapped):
     text = "by @ eye(3)[i] @ table" if swapped else "by @ table[i]"
     engine = Engine()
     leaves = {"table": Leaf(table), "by": Leaf(by), "i": Leaf(np.array(index))}
-    call = engine.call(engine.parse(f"sum({text})"), leaves, Query("gradient", sources=["table"]))
+    call = called(engine, f"sum({text})", leaves, "gradient", sources=["table"])
     expected = np.zeros_like(table)
     np.add.at(expected, np.array(index), by[:, None])
     for _ in range(2):
         answer = call.replay(lambda: None)
-        np.testing.assert_array_equal(answer.gradients[0], expected)
+        assert_array_equal(answer.gradients[0], expected)
         assert answer.value == (by @ table[index]).sum()

@@ -9,8 +9,11 @@ from gradwire_engine.loops.loop import Loop
 from gradwire_engine.nesting import leaves
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from tests.effort import share
+from tests.engine.conftest import called
+from tests.tables import cases
 
 PASSES = 6
 UNARY = ["tanh({0})", "sigmoid({0})", "sin({0})", "-{0}", "{0}", "sum({0}) + 0.0*w"]
@@ -68,7 +71,7 @@ def test_distributed_loops_give_the_same(steps, ends, seed):
     for got in (walked, generated):
         for found, expected in zip(got, whole, strict=True):
             assert found.shape == expected.shape
-            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+            assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize(("kind", "batch"), [("gradient", {"x": 0, "u": 1}), ("hessian", None)])
@@ -83,7 +86,7 @@ def test_so_do_loops_for_examples_and_their_derivatives(kind, batch, steps, ends
     (_, got), _ = answered(text, given, kind, batch=batch)
     (whole, _), _ = answered(text, given, kind, batch=batch, exact=True)
     for found, expected in zip(got, whole, strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+        assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.thorough
@@ -108,25 +111,7 @@ def bodies(tape):
     return [[i.op.name for i in tape if i.op.name not in sources] for tape in tapes]
 
 
-@pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
-        # A component of one, then one that reads it; what is between is an array.
-        (
-            ["a = a * u[i] + x", "b = b * tanh(a) + v[i]"],
-            [["multiply", "add"], ["multiply", "add"], ["multiply"], ["add", "multiply"]],
-        ),
-        # Two that need nothing of each other are in one loop; forward, and backward.
-        (["a = tanh(a)", "b = sin(b)"], [["tanh", "sin"], ["multiply", "multiply"]]),
-        # Sums are no loops, nor is what the pass before gave.
-        (["b = a", "a = u[i] * w", "c = c + b * x"], []),
-        # What passes add to the gradient of a matrix is one product of two.
-        (["a = tanh(a @ outer(w, w))"], [["contract", "tanh"], ["multiply", "contract"]]),
-        # The cotangent of a chain of factors is multiplied by all at once.
-        (["a = tanh(sin(a) * w)"], [["sin", "multiply", "tanh"], ["multiply"]]),
-        (["a = sigmoid(a * w + u[i])"], [["multiply", "add", "sigmoid"], ["multiply"]]),
-    ],
-)
+@cases("lines, expected")
 def test_only_what_recurs_is_left_in_loops(lines, expected):
     text = ["a, b, c = w, w * x, w", f"for i in range({PASSES}):", *[f"  {line}" for line in lines]]
     _, tape = answered("\n".join([*text, "sum(a + b + c)"]), values(np.random.default_rng(0)))
@@ -148,11 +133,11 @@ def test_sums_keep_their_dtypes(dtype):
     found = []
     for exact in (False, True):
         engine = Engine()
-        call = engine.call(engine.parse(text), given, Query("evaluate", exact=exact))
+        call = called(engine, text, given, "evaluate", exact=exact)
         found.append(call.replay(lambda: None).value)
     for got, expected in zip(*found, strict=True):
         assert got.dtype == expected.dtype
-        np.testing.assert_allclose(got, expected, rtol=1e-6)
+        assert_allclose(got, expected, rtol=1e-6)
 
 
 def test_explaining_shows_loops_before_and_after():

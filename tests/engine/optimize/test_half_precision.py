@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine.answer import Leaf, Query
+from gradwire_engine.answer import Leaf
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.engine import Engine
@@ -18,6 +18,9 @@ from gradwire_engine.ops.conversion import AsType, Rounded
 from gradwire_engine.ops.halves import HALVES
 from gradwire_engine.optimize.half_precision import in_single
 from gradwire_engine.tape import Instruction, Tape
+from numpy.testing import assert_allclose
+
+from tests.engine.conftest import called
 
 BACKENDS = [REFERENCE, NUMPY_BACKEND]
 dtypes = pytest.mark.parametrize("dtype", HALVES, ids=str)
@@ -27,7 +30,7 @@ backends = pytest.mark.parametrize("backend", BACKENDS, ids=lambda backend: back
 def call(text, values, backend, kind="evaluate"):
     engine = Engine(backend=backend)
     leaves = {name: Leaf(np.asarray(x)) for name, x in values.items()}
-    return engine.call(engine.parse(text), leaves, Query(kind))
+    return called(engine, text, leaves, kind)
 
 
 def value(text, values, backend):
@@ -95,7 +98,7 @@ def test_gradients_are_those_of_pytorch(dtype):
         theirs = tensors[name].grad.double().numpy()
         largest = np.abs(theirs).max()
         eps = {"float16": 2.0**-10, "bfloat16": 2.0**-7}[dtype.name]
-        np.testing.assert_allclose(gradient.astype(float), theirs, atol=4 * eps * largest)
+        assert_allclose(gradient.astype(float), theirs, atol=4 * eps * largest)
 
 
 PROGRAMS = [

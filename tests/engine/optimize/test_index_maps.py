@@ -16,6 +16,9 @@ from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.engine.conftest import called
 
 NUMBERS = st.integers(-3, 3)
 
@@ -92,8 +95,8 @@ def test_elements_are_selected(selection, dtype, seed):
     x = whole(shape, dtype, seed)
     expected = x[index_of(pattern, tuple(arrays))]
     plain, found = both(lambda b, v: GetItem(pattern)(v, *map(b.constant, arrays)), [x])
-    np.testing.assert_array_equal(plain, expected)
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(plain, expected)
+    assert_array_equal(found, expected)
 
 
 @given(selections(), DTYPES, st.integers(0, 99))
@@ -103,7 +106,7 @@ def test_elements_are_added(selection, dtype, seed):
     v, expected = whole(region, dtype, seed), np.zeros(shape, dtype)
     np.add.at(expected, index_of(pattern, tuple(arrays)), v)
     _, found = both(lambda b, v: ScatterAdd(pattern, shape)(v, *map(b.constant, arrays)), [v])
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 @given(selections(), st.booleans(), st.integers(0, 99))
@@ -112,7 +115,7 @@ def test_elements_are_replaced(selection, alike, seed):
     region = indexed_shape(shape, pattern, tuple([a.shape for a in arrays])) if alike else ()
     x, v = whole(shape, "float64", seed), whole(region, "float64", seed + 1)
     plain, found = both(lambda b, x, v: SetItem(pattern)(x, v, *map(b.constant, arrays)), [x, v])
-    np.testing.assert_array_equal(found, plain)
+    assert_array_equal(found, plain)
 
 
 @pytest.mark.thorough
@@ -124,12 +127,12 @@ def test_long_rows_are_rolled_and_clipped(n, shift, width, seed):
             pattern = tuple([ARRAY if i == axis else FULL for i in range(len(shape))])
             x, expected = whole(shape, "float64", seed), np.zeros(shape)
             _, found = both(lambda b, v, p=pattern, i=index: GetItem(p)(v, b.constant(i)), [x])
-            np.testing.assert_array_equal(found, x.take(index, axis))
+            assert_array_equal(found, x.take(index, axis))
             np.add.at(expected, index_of(pattern, (index,)), x)
             _, found = both(
                 lambda b, v, p=pattern, i=index, s=shape: ScatterAdd(p, s)(v, b.constant(i)), [x]
             )
-            np.testing.assert_array_equal(found, expected)
+            assert_array_equal(found, expected)
 
 
 ROLLED = "x[(arange(6000) + 1) % 6000]"
@@ -145,7 +148,7 @@ WRITINGS = {
 
 def asked(text, values, **query):
     engine = Engine()
-    call = engine.call(engine.parse(text), values, Query("gradient", sources=["x"], **query))
+    call = called(engine, text, values, "gradient", sources=["x"], **query)
     answers = [call.replay(lambda: None) for _ in range(3)]
     return answers[-1], [i.op for i in call.entry.paths[0].executable.tape.instructions]
 
@@ -155,7 +158,7 @@ def test_regular_indices_are_not_replayed(text):
     x = np.random.default_rng(0).normal(size=6000)
     answer, ops = asked(f"sum(exp({text})**2)", {"x": Leaf(x)})
     exact, _ = asked(f"sum(exp({text})**2)", {"x": Leaf(x)}, exact=True)
-    np.testing.assert_allclose(answer.gradients[0], exact.gradients[0], rtol=1e-13)
+    assert_allclose(answer.gradients[0], exact.gradients[0], rtol=1e-13)
     assert not any(isinstance(op, GetItem | ScatterAdd) and ARRAY in op.pattern for op in ops)
     names = {op.name for op in ops}
     assert names & {WRITINGS[text], "getitem"}
@@ -169,7 +172,7 @@ def test_windows_are_selected_without_indices(index):
     x = np.random.default_rng(0).normal(size=6000)
     text = f"sum(exp(x[{index}])**2)"
     (answer, ops), (exact, _) = (asked(text, {"x": Leaf(x)}, exact=exact) for exact in (0, 1))
-    np.testing.assert_allclose(answer.gradients[0], exact.gradients[0], rtol=1e-13)
+    assert_allclose(answer.gradients[0], exact.gradients[0], rtol=1e-13)
     assert not any(isinstance(op, GetItem) and ARRAY in op.pattern for op in ops)
     assert "windows" in {op.name for op in ops}
 
@@ -186,16 +189,16 @@ def test_short_integers_select_from_long_axes(dtype):
     x, expected = np.arange(600.0).reshape(300, 2), np.zeros((300, 2))
     index = index.astype(dtype)
     _, found = both(lambda b, v: GetItem((ARRAY, FULL))(v, b.constant(index)), [x])
-    np.testing.assert_array_equal(found, x[index])
+    assert_array_equal(found, x[index])
     np.add.at(expected, index, x[:5])
     _, found = both(lambda b, v: ScatterAdd((ARRAY, FULL), (300, 2))(v, b.constant(index)), [x[:5]])
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 def test_the_derivative_of_a_permutation_is_its_inverse():
     order = np.random.default_rng(0).permutation(50)
     answer, _ = asked(f"sum(x[array({order.tolist()})] * arange(50))", {"x": Leaf(np.arange(50.0))})
-    np.testing.assert_array_equal(answer.gradients[0], np.argsort(order))
+    assert_array_equal(answer.gradients[0], np.argsort(order))
 
 
 def test_not_a_number_stays_where_it_is():
@@ -228,7 +231,7 @@ def test_derivatives_to_second_order(index):
         answer(Query("hessian", sources=["x"], exact=exact)).derivatives["hessian"]
         for exact in (False, True)
     )
-    np.testing.assert_allclose(quick[0][0], exact[0][0], rtol=1e-12, atol=1e-13)
+    assert_allclose(quick[0][0], exact[0][0], rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize("spread", [False, True])
@@ -258,7 +261,7 @@ def test_steps_are_those_that_made_the_indices(start, axes):
     merged = steps.merged
     grid = np.ix_(*map(np.arange, merged.lengths))
     rows = merged.start + sum([s * at for s, at in zip(merged.steps, grid, strict=True)])
-    np.testing.assert_array_equal(np.ravel(rows), index.ravel())
+    assert_array_equal(np.ravel(rows), index.ravel())
 
 
 def test_what_is_irregular():

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
-from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine import Engine, Leaf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.engine.conftest import called
 
 
 def asked(text, x, **options):
     engine = Engine()
-    call = engine.call(engine.parse(text), {"x": Leaf(x)}, Query("gradient", **options))
+    call = called(engine, text, {"x": Leaf(x)}, "gradient", **options)
     answer = [call.replay(lambda: None) for _ in range(3)][-1]
     return answer, [i.op.name for i in call.entry.paths[0].executable.tape.instructions]
 
@@ -19,8 +22,8 @@ def test_the_square_of_a_norm(text, dtype):
     x[3] = 0
     answer, _ = asked(text, x)
     half = 2 if "/ 2" in text else 1
-    np.testing.assert_allclose(answer.value, (x * x).sum() / half, rtol=1e-5)
-    np.testing.assert_allclose(answer.gradients["x"], 2 * x / half, rtol=1e-5)
+    assert_allclose(answer.value, (x * x).sum() / half, rtol=1e-5)
+    assert_allclose(answer.gradients["x"], 2 * x / half, rtol=1e-5)
 
 
 def test_no_root_is_divided_by_where_it_was_multiplied():
@@ -32,7 +35,7 @@ def test_no_root_is_divided_by_where_it_was_multiplied():
 def test_norms_at_zero_have_the_slope_zero():
     for text in ("norm(x)", "sum(norm(x, axis=1))", "norm(x)**3"):
         answer, _ = asked(text, np.zeros((3, 2)))
-        np.testing.assert_array_equal(answer.gradients["x"], np.zeros((3, 2)))
+        assert_array_equal(answer.gradients["x"], np.zeros((3, 2)))
 
 
 def test_what_is_exact_keeps_its_norms():

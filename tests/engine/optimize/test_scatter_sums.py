@@ -18,6 +18,7 @@ from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 SHAPE = (3, 4)
 SPANS = [FULL, Span(1, None, None), Span(None, -1, None), Span(None, None, -2), Span(2, 2, None)]
@@ -73,7 +74,7 @@ def test_sums_of_parts_keep_their_values(terms, order, dtype, shared, seed):
     before, after = interpret(tape, inputs), interpret(better, inputs)
     for old, new in zip(tape.outputs, better.outputs, strict=True):
         assert tape.instructions[old].type[:2] == better.instructions[new].type[:2]
-        np.testing.assert_array_equal(before[old], after[new])
+        assert_array_equal(before[old], after[new])
 
 
 def names(tape):
@@ -142,7 +143,7 @@ def test_of_large_arrays_few_parts_are_kept():
     assert max(len(i.args) for i in better.instructions) == 4
     values = np.linspace(0, 1, *shape)
     before, after = (interpret(t, [values])[t.outputs[0]] for t in (tape, better))
-    np.testing.assert_allclose(before, after, rtol=1e-14)
+    assert_allclose(before, after, rtol=1e-14)
 
 
 @pytest.mark.parametrize(

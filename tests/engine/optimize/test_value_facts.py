@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
-from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine import Engine, Leaf
 from gradwire_engine.errors import DomainError
+from numpy.testing import assert_allclose
+
+from tests.engine.conftest import called
 
 RNG = np.random.default_rng(12)
 N = 24
@@ -35,7 +38,7 @@ TEXTS = {
 def asked(text, kind="gradient", values=VALUES, **query):
     engine = Engine()
     leaves = {name: Leaf(x) for name, x in values.items() if f"{name}" in text}
-    call = engine.call(engine.parse(text), leaves, Query(kind, sources=[*leaves][:1], **query))
+    call = called(engine, text, leaves, kind, sources=[*leaves][:1], **query)
     answers = [call.replay(lambda: None) for _ in range(3)]
     return answers[-1], [i.op.name for i in call.entry.paths[0].executable.replayed.instructions]
 
@@ -43,9 +46,9 @@ def asked(text, kind="gradient", values=VALUES, **query):
 @pytest.mark.parametrize("text", TEXTS)
 def test_answers_are_those_of_the_whole_matrices(text):
     (found, names), (exact, _) = asked(text), asked(text, exact=True)
-    np.testing.assert_allclose(found.value, exact.value, rtol=1e-12)
+    assert_allclose(found.value, exact.value, rtol=1e-12)
     scale = np.abs(exact.gradients[0]).max()
-    np.testing.assert_allclose(found.gradients[0], exact.gradients[0], atol=1e-12 * scale)
+    assert_allclose(found.gradients[0], exact.gradients[0], atol=1e-12 * scale)
     gone, instead = TEXTS[text]
     assert gone not in names
     assert instead is None or instead in names
@@ -55,7 +58,7 @@ def test_answers_are_those_of_the_whole_matrices(text):
 def test_second_derivatives(text):
     (found, _), (exact, _) = (asked(text, "hessian", exact=exact) for exact in (False, True))
     one, other = (answer.derivatives["hessian"][0][0] for answer in (found, exact))
-    np.testing.assert_allclose(one, other, atol=1e-11 * np.abs(other).max())
+    assert_allclose(one, other, atol=1e-11 * np.abs(other).max())
 
 
 @pytest.mark.parametrize("exact", [False, True])

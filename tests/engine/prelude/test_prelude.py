@@ -19,6 +19,7 @@ from gradwire_engine.prelude.compiler import OPERATORS, TRUE, Recorders, transla
 from gradwire_engine.prelude.own import OWN_WORDS
 from gradwire_engine.prelude.source import Source
 from gradwire_engine.tape import ArrayType
+from numpy.testing import assert_allclose, assert_array_equal
 
 
 def known(name: str) -> Any:
@@ -120,7 +121,7 @@ def test_every_private_function_and_every_word_is_used():
 def test_a_text_means_what_it_means_in_a_program(ask, body):
     text = f"def f(x, y):\n    {body}\n"
     found = recorded(text, [X, Y])
-    np.testing.assert_array_equal(found, ask.value(f"{text}f(x, y)", {"x": X, "y": Y}, exact=True))
+    assert_array_equal(found, ask.value(f"{text}f(x, y)", {"x": X, "y": Y}, exact=True))
 
 
 @pytest.mark.parametrize(
@@ -133,14 +134,14 @@ def test_a_text_means_what_it_means_in_a_program(ask, body):
     ],
 )
 def test_value(ask, text, expected):
-    np.testing.assert_allclose(ask.value(text, {"x": X, "y": Y}), expected, atol=1e-15)
+    assert_allclose(ask.value(text, {"x": X, "y": Y}), expected, atol=1e-15)
 
 
 def test_functions_may_be_arguments(ask):
     body = "z = [g(v, axis=0) for g, v in ((sum, x), (std, y))]\n    return z[0] * z[1]"
     text = f"def f(x, y):\n    {body}\n"
     expected = ask.value(f"{text}f(x, y)", {"x": X, "y": Y}, exact=True)
-    np.testing.assert_array_equal(recorded(text, [X, Y]), expected)
+    assert_array_equal(recorded(text, [X, Y]), expected)
 
 
 def test_operators_record_what_they_make_of_literals_that_were_given():
@@ -159,7 +160,7 @@ def test_inner_functions_see_the_names_around_them():
     inputs = [b.input(ArrayType(v.dtype, v.shape)) for v in (X, Y)]
     found = recorder(text)(b, *inputs)
     values = interpret(b.tape(found), [X, Y])
-    np.testing.assert_array_equal([values[z.slot] for z in found], [Y * 2, -Y])
+    assert_array_equal([values[z.slot] for z in found], [Y * 2, -Y])
 
 
 def test_a_file_is_translated_again_when_it_changes(tmp_path):
@@ -170,26 +171,26 @@ def test_a_file_is_translated_again_when_it_changes(tmp_path):
         b = Builder(Limits())
         (f,) = Source("np", "own", path, {}, prelude.own).public
         z = f(b, b.input(ArrayType(Y.dtype, Y.shape)))
-        np.testing.assert_array_equal(interpret(b.tape([z]), [Y])[z.slot], Y * factor)
+        assert_array_equal(interpret(b.tape([z]), [Y])[z.slot], Y * factor)
 
 
 def test_what_goes_by_keyword_only_has_its_default():
     text = "def f(x, *, scale: Static = 3):\n    return x * scale"
-    np.testing.assert_array_equal(recorded(text, [X]), X * 3)
-    np.testing.assert_array_equal(recorded(text, [X], scale=2), X * 2)
+    assert_array_equal(recorded(text, [X]), X * 3)
+    assert_array_equal(recorded(text, [X], scale=2), X * 2)
 
 
 def test_any_number_of_arguments_is_a_tuple():
     text = "def f(*parts, by: Static = 1):\n    return sum([part * by for part in parts], 0)"
-    np.testing.assert_array_equal(recorded(text, [Y, Y]), Y + Y)
-    np.testing.assert_array_equal(recorded(text, [Y, Y, Y], by=2), Y * 6)
+    assert_array_equal(recorded(text, [Y, Y]), Y + Y)
+    assert_array_equal(recorded(text, [Y, Y, Y], by=2), Y * 6)
 
 
 def test_sequences_are_spread_where_their_stars_stand():
     body = "parts = [x, y]\n    return where(x > 0, *parts) - np.sum(*[x, 0], keepdims=True)"
     text = f"def f(x, y):\n    {body}"
     expected = np.where(X > 0, X, Y) - X.sum(0, keepdims=True)
-    np.testing.assert_allclose(recorded(text, [X, Y]), expected, rtol=1e-15)
+    assert_allclose(recorded(text, [X, Y]), expected, rtol=1e-15)
 
 
 def test_text_and_tables_known_while_recording_are_pythons():
@@ -198,8 +199,8 @@ def test_text_and_tables_known_while_recording_are_pythons():
         '    return reduce(x, "xy".index("y")) * by if "s" + "um" in kinds else x'
     )
     text = f"def f(x, *, name: Static):\n    {body}"
-    np.testing.assert_array_equal(recorded(text, [X], name="Max"), X.max(1) * 2)
-    np.testing.assert_array_equal(recorded(text, [X], name="SUM"), X.sum(1))
+    assert_array_equal(recorded(text, [X], name="Max"), X.max(1) * 2)
+    assert_array_equal(recorded(text, [X], name="SUM"), X.sum(1))
 
 
 def test_members_of_a_family_take_what_is_left(tmp_path):
@@ -224,7 +225,7 @@ def test_members_of_a_family_take_what_is_left(tmp_path):
     values = interpret(b.tape(found), [X])
     expected = [X.sum(0) * 2, -X.max(1), -X.max(1)]
     for z, value in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(values[z.slot], value)
+        assert_array_equal(values[z.slot], value)
 
 
 @pytest.mark.parametrize("body", ["if x > 0:\n        return x", "return x or 1.0"])

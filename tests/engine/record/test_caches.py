@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine import Engine
 from gradwire_engine.autodiff import rule_cache
 from gradwire_engine.autodiff.rule_cache import RuleCache
 from gradwire_engine.errors import EngineError
@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.effort import examples
-from tests.engine.conftest import named
+from tests.engine.conftest import called, named
 
 VALUES = {
     "a": np.array(0.7),
@@ -56,8 +56,7 @@ def programs(draw: st.DrawFn) -> str:
 def tapes(text: str) -> dict[str, Tape] | str:
     """Every tape on the way to the gradient, by what made it, or what is refused."""
     engine, made = Engine(), dict[str, Tape]()
-    variables = {name: Leaf(value) for name, value in VALUES.items()}
-    call = engine.call(engine.parse(text), variables, Query("gradient"))
+    call = called(engine, text, VALUES, "gradient")
     call.on_tape = made.__setitem__
     try:
         call.compile(lambda: None)

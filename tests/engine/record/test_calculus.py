@@ -7,6 +7,8 @@ import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
 from gradwire_engine.errors import BadArgument, OverBudget
 
+from tests.engine.conftest import called
+
 X = np.array([0.3, -1.2, 2.0])
 A = np.arange(6.0).reshape(2, 3) - 2.5
 
@@ -14,7 +16,7 @@ A = np.arange(6.0).reshape(2, 3) - 2.5
 def evaluate(text: str, **variables: object) -> object:
     engine = Engine()
     leaves = {name: Leaf(np.asarray(value)) for name, value in variables.items()}
-    answer = engine.call(engine.parse(text), leaves, Query("evaluate")).replay(lambda: None)
+    answer = called(engine, text, leaves, "evaluate").replay(lambda: None)
     assert not answer.warnings
     return answer.value
 

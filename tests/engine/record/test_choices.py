@@ -5,6 +5,9 @@ import pytest
 from gradwire_engine import Engine, Leaf
 from gradwire_engine.answer import Query
 from gradwire_engine.errors import BadArgument
+from numpy.testing import assert_allclose
+
+from tests.engine.conftest import called
 
 XS = np.array([0.5, -2.0, 3.0, -0.1])
 
@@ -12,7 +15,7 @@ XS = np.array([0.5, -2.0, 3.0, -0.1])
 def ask(text: str, kind: Any = "gradient", **variables: Any) -> Any:
     engine = Engine()
     leaves = {name: Leaf(np.asarray(value)) for name, value in variables.items()}
-    answer = engine.call(engine.parse(text), leaves, Query(kind)).replay(lambda: None)
+    answer = called(engine, text, leaves, kind).replay(lambda: None)
     return answer.value, answer.gradients
 
 
@@ -44,8 +47,8 @@ def test_each_example_takes_its_own_to_second_order(name):
 
 def test_what_is_not_taken_has_no_derivative_even_where_it_has_no_value():
     value, gradients = ask("vmap(lambda x: cond(x > 0, sqrt, lambda x: -x, x))(xs)", xs=XS)
-    np.testing.assert_allclose(value, np.where(XS > 0, np.sqrt(np.abs(XS)), -XS))
-    np.testing.assert_allclose(gradients["xs"], np.where(XS > 0, 0.5 / np.sqrt(np.abs(XS)), -1))
+    assert_allclose(value, np.where(XS > 0, np.sqrt(np.abs(XS)), -XS))
+    assert_allclose(gradients["xs"], np.where(XS > 0, 0.5 / np.sqrt(np.abs(XS)), -1))
 
 
 def test_a_recording_of_both_serves_all_examples():
@@ -53,7 +56,7 @@ def test_a_recording_of_both_serves_all_examples():
     program = engine.parse("vmap(lambda x: cond(x > 0, lambda: x * x, lambda: -x))(xs)")
     for xs in (XS, -XS, np.abs(XS)):
         call = engine.call(program, {"xs": Leaf(xs)}, Query("evaluate"))
-        np.testing.assert_allclose(call.replay(lambda: None).value, np.where(xs > 0, xs * xs, -xs))
+        assert_allclose(call.replay(lambda: None).value, np.where(xs > 0, xs * xs, -xs))
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from gradwire_engine import Query
 from gradwire_engine.errors import DeadlineExceeded, EngineError
 from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.engine.conftest import called
 
 PROGRAMS = {
     "if": "if x > y:\n  z = x*y\nelif x < 0:\n  z = x - y\nelse:\n  z = sin(x)\nz",
@@ -35,7 +36,7 @@ def test_replay_with_other_values_is_a_fresh_recording(name, points):
 
     def answer(engine, x, y):
         variables = {"x": Leaf(np.array(x)), "y": Leaf(np.array(y))}
-        call = engine.call(engine.parse(PROGRAMS[name]), variables, Query("gradient"))
+        call = called(engine, PROGRAMS[name], variables, "gradient")
         found = call.replay(lambda: None)
         return found.value, found.gradients
 
@@ -88,10 +89,8 @@ def test_decisions_on_integers(ask, dtype):
 
 
 def test_decisions_on_nothing_but_literals_need_no_guard(ask):
-    call = ask.engine.call(
-        ask.engine.parse("s = 0.0\nfor i in range(9):\n  s = s + i if i % 2 else s\ns"),
-        {},
-        Query("evaluate"),
+    call = called(
+        ask.engine, "s = 0.0\nfor i in range(9):\n  s = s + i if i % 2 else s\ns", {}, "evaluate"
     )
     assert call.replay(ask.poll).value == 16
     names = {i.op.name for i in call.entry.paths[0].executable.tape.instructions}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.errors import EngineError
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.effort import some
 from tests.engine.index_forms import NAMED, PRELUDE, SHAPES, Array, forms, names, point
@@ -55,11 +56,11 @@ def test_reading(shape: tuple[int, ...]):
         found, gradients = asked(lines, {"x": x}, places, weights)
         gradient = np.zeros(shape)
         for form, one, other, weight in zip(some_forms, found, expected, weights, strict=True):
-            np.testing.assert_array_equal(one, other, err_msg=form, strict=True)
+            assert_array_equal(one, other, err_msg=form, strict=True)
             numbers = np.arange(x.size).reshape(shape)
             at = np.asarray(eval(f"numbers[{form}]", {**names(), "numbers": numbers}))
             np.add.at(gradient.reshape(-1), at.reshape(-1), np.reshape(weight, -1))
-        np.testing.assert_allclose(gradients["x"], gradient, rtol=1e-12, atol=1e-12)
+        assert_allclose(gradients["x"], gradient, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["a number", "an array"])
@@ -89,10 +90,10 @@ def test_writing(shape: tuple[int, ...], whole: bool):
         places = [f"y{k}" for k in range(len(some_forms))]
         found, gradients = asked(lines, variables, places, weights)
         for k, form in enumerate(some_forms):
-            np.testing.assert_array_equal(found[k], expected[k], err_msg=form, strict=True)
+            assert_array_equal(found[k], expected[k], err_msg=form, strict=True)
             of_value = gradients[f"v{k}"]
-            np.testing.assert_allclose(of_value, of_values[k], atol=1e-12, err_msg=form)
-        np.testing.assert_allclose(gradients["x"], gradient, rtol=1e-12, atol=1e-12)
+            assert_allclose(of_value, of_values[k], atol=1e-12, err_msg=form)
+        assert_allclose(gradients["x"], gradient, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -113,7 +114,7 @@ def test_masks_that_select_other_numbers_of_elements_need_one_recording():
     for values in ([1.0, -2.0, 3.0], [-1.0, -2.0, -3.0], [1.0, 2.0, 3.0]):
         call = ENGINE.call(program, {"x": Leaf(np.array(values))}, Query("gradient"))
         answer = call.replay(lambda: None)
-        np.testing.assert_array_equal(answer.gradients["x"], 2 * np.maximum(values, 0))
+        assert_array_equal(answer.gradients["x"], 2 * np.maximum(values, 0))
         assert len(call.entry.paths) == 1
 
 
@@ -121,9 +122,7 @@ def test_each_example_of_a_batch_has_a_mask_of_its_own():
     program = ENGINE.parse("y = x * 1.0\ny[x < 0] = 0.0\nsum(y * y)")
     values = np.array([[1.0, -2.0, 3.0], [-1.0, -2.0, -3.0], [1.0, 2.0, 3.0]])
     call = ENGINE.call(program, {"x": Leaf(values)}, Query("gradient", batch={"x": 0}))
-    np.testing.assert_array_equal(
-        call.replay(lambda: None).gradients["x"], 2 * np.maximum(values, 0)
-    )
+    assert_array_equal(call.replay(lambda: None).gradients["x"], 2 * np.maximum(values, 0))
     assert len(call.entry.paths) == 1
 
 
@@ -152,4 +151,4 @@ def test_updates_in_new_arrays(method: str, form: str):
         found, _ = asked(
             f"y = x.at[{form}].{method}(v)\n", {"x": x, "v": np.asarray(value)}, ["y"], [x]
         )
-        np.testing.assert_allclose(found[0], known["x"])
+        assert_allclose(found[0], known["x"])

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine import Engine
 from gradwire_engine.errors import BadArgument
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.effort import examples
+from tests.engine.conftest import called
 
 TERMS = ["a", "b", "k", "k", "1", "3", "-2", "2**k", "2**(k % 9)", "(-1)**k", "k**3", "a * k"]
 FORMS = ["{0} + {1}", "{0} - {1}", "{0} * {1}", "({0}) // 3", "({0} + {1}) % 101", "abs({0})"]
@@ -38,7 +39,7 @@ def text_of(body: list[tuple[str, list[str]]], term: str) -> str:
 
 def value(text: str, x: float) -> Any:
     engine = Engine()
-    call = engine.call(engine.parse(text), {"x": Leaf(np.asarray(x))}, Query("evaluate"))
+    call = called(engine, text, {"x": np.asarray(x)}, "evaluate")
     return call.replay(lambda: None).value
 
 
@@ -75,6 +76,6 @@ def test_integers_are_those_of_python(body, head, passes):
 def test_counters_leave_loops_as_they_are(passes):
     text = f"s, n = 0.0, 0\nfor k in range({passes}):\n  n = n + 2 * k\n  s = s + x * n % 7\ns"
     engine = Engine()
-    call = engine.call(engine.parse(text), {"x": Leaf(np.asarray(1.5))}, Query("evaluate"))
+    call = called(engine, text, {"x": 1.5}, "evaluate")
     call.compile(lambda: None)
     assert len(call.entry.paths[0].executable.tape.instructions) < 20

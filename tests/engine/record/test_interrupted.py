@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.errors import DeadlineExceeded
+from numpy.testing import assert_allclose
 
 #: Programs whose recordings ask for values, with variables where these are singular.
 PROGRAMS = {
@@ -50,7 +51,7 @@ def test_whatever_call_of_the_poll_raises_the_answer_is_the_same(name):
             except DeadlineExceeded:
                 found = ask(engine, lambda: None)
             for one, other in zip(found, expected, strict=True):
-                np.testing.assert_allclose(one, other, rtol=1e-12)
+                assert_allclose(one, other, rtol=1e-12)
             if poll.left > 0:
                 break
         else:

@@ -18,403 +18,14 @@ from gradwire_engine.nesting import leaves
 from gradwire_engine.record import loops
 from gradwire_engine.record.loop_trace import LoopTrace
 from gradwire_engine.tape import Tape
+from numpy.testing import assert_allclose
+
+from tests.engine.conftest import called
+from tests.tables import table
 
 V = np.random.default_rng(0).normal(size=(5, 3)) * 0.6
 #: Programs of x, w and V that loop.
-PROGRAMS = {
-    "for-sum": """
-s = 0.0
-for i in range(12):
-  s = s + sin(x * i) * w
-s
-""",
-    "for-rows": """
-s = 0.0
-for v in V:
-  s = s + tanh(v @ v * x) * w
-s
-""",
-    "while": """
-y = x
-while y < 5:
-  y = y * 1.5 + w*0.1
-y
-""",
-    "while-branch": """
-y = x
-while y < 20:
-  if y < 3:
-    y = y * w + 1
-  else:
-    y = y + x
-y
-""",
-    "break": """
-y = x
-for i in range(30):
-  y = y * 1.3
-  if y > w + 4:
-    break
-  y = y + 0.1 * i
-y*2
-""",
-    "continue": """
-y = x
-s = 0.0
-for i in range(14):
-  y = y + 0.3
-  if sin(y) < 0:
-    continue
-  s = s + y * w
-s
-""",
-    "return": """
-def f(a):
-  while True:
-    a = a * 1.2 + w * .1
-    if a > 6:
-      return a * a
-f(x)
-""",
-    "return2": """
-def f(a):
-  for i in range(20):
-    a = a * 1.2 + w * .1
-    if a > 6:
-      return a * i
-  return a
-f(x)
-""",
-    "else": """
-y = x
-for i in range(9):
-  y = y + w
-  if y > 8:
-    break
-else:
-  y = y * 10
-y
-""",
-    "nested": """
-s = 0.0
-for i in range(5):
-  t = x
-  for j in range(4):
-    t = t * w + 0.1 * i
-  s = s + t
-s
-""",
-    "nested-while": """
-s = x
-for i in range(10):
-  t = s
-  while t > 2:
-    t = t * 0.7 * w
-  s = s + t + 0.2
-s
-""",
-    "grad-inside": """
-y = x
-for i in range(12):
-  l = (y - 2) ** 2 * w + y**4 * 0.01
-  y = y - 0.1 * grad(l, y)
-y
-""",
-    "grad-func": """
-def f(z): return (z - w)**2 + 0.1*z**4
-y = x
-for i in range(15):
-  v, g = value_and_grad(f)(y)
-  y = y - 0.1*g
-y + v
-""",
-    "momentum": """
-y = x
-m = 0.0
-for i in range(12):
-  l = (y - 2) ** 2 * w
-  m = 0.9 * m + grad(l, y)
-  y = y - 0.1 * m
-y + m
-""",
-    "array-carry": """
-y = V[0]
-for i in range(9):
-  y = tanh(V.T @ (V @ y) * x) + w
-sum(y**2)
-""",
-    "gather": """
-s = 0.0
-for i in range(5):
-  s = s + V[i, 1] * x + V[4 - i, 0] ** 2 * w
-s
-""",
-    "setitem": """
-a = zeros(6)
-for i in range(6):
-  a[i] = sin(x * i) * w
-sum(a**2)
-""",
-    "two": """
-a, b = x, w
-for i in range(9):
-  a, b = b, a * 0.5 + b * 0.4
-a * b
-""",
-    "tuple": """
-p = (x, w)
-for i in range(9):
-  p = (p[1], p[0] * 0.5 + sin(p[1]))
-p[0] + p[1]
-""",
-    "dict": """
-p = {'a': x, 'b': w}
-for i in range(9):
-  p = {'a': p['b'], 'b': p['a'] * 0.5 + sin(p['b'])}
-p['a'] + p['b']
-""",
-    "count": """
-k = 0
-y = x
-while y < 2.9:
-  y = y * w + 1
-  k = k + 1
-y * k
-""",
-    "enumerate": """
-s = 0.0
-for i, v in enumerate(V):
-  s = s + v[0] * i * x
-s * w
-""",
-    "zip": """
-s = 0.0
-for u, v in zip(V, V[::-1]):
-  s = s + u @ v * x
-s * w
-""",
-    "cond-carry": """
-y = x
-z = w
-for i in range(10):
-  if i % 3 == 0:
-    z = z * y
-  y = y + 0.1
-z
-""",
-    "newname": """
-for i in range(12):
-  t = x * i
-  u = t + w
-u * t
-""",
-    "sorted": """
-y = V[:, 0]
-for i in range(7):
-  y = sort(y * 1.1 + V[:, 1] * x)
-y[0] * w
-""",
-    "int": """
-k = 7
-n = 0
-y = x
-while k > 1:
-  k = k // 2 if k % 2 == 0 else 3 * k + 1
-  n += 1
-  y = y + w / k
-y * n
-""",
-    "boolflag": """
-done = False
-y = x
-while not done:
-  y = y * 1.4 + w * 0.1
-  done = y > 7
-y
-""",
-    "solve": """
-y = V[0]
-for i in range(6):
-  y = solve(eye(3) * (2 + x) + outer(y, y), y + w)
-sum(y)
-""",
-    "triple": """
-s = x
-for i in range(4):
-  for j in range(3):
-    t = s
-    while t > 1.5:
-      t = t * 0.6
-    s = s + t * w * 0.2
-s
-""",
-    "grad-from-start": """
-y = x
-for i in range(9):
-  l = (y - 2 * x) ** 2 * w + sin(y)
-  y = y - 0.1 * grad(l, y)
-y
-""",
-    "hess-inside": """
-y = x
-for i in range(10):
-  f = y**4 - w * y**2 + y
-  g = grad(f, y)
-  h = grad(g, y)
-  y = y - 0.3 * g / (abs(h) + 1)
-y
-""",
-    "outer-decision": """
-s = w
-for i in range(6):
-  t = x
-  for j in range(4):
-    if i % 3 == 1:
-      t = t * w
-    elif s > 1.2:
-      t = t + 0.1 * j
-  s = s + sin(t)
-s
-""",
-    "outer-while": """
-s = x
-for v in V:
-  if v[0] > -0.3:
-    k = 0
-    while k < 4:
-      k += 1
-      if s < w + 1:
-        s = s + 0.3 * (v[1] if k > 2 else w)
-s
-""",
-    "rows-again": """
-s = x
-for u in V:
-  for v in V:
-    s = tanh(s * w + u @ v) + v[0]
-s
-""",
-    "rows-break": """
-s = x
-for u, v in zip(V[:, 0], V):
-  s = s * w + u * v[1]
-  if s > 1:
-    break
-s
-""",
-    "where-rows": """
-s = w
-for u in V[:, 1]:
-  for v in V[:, 1]:
-    s = s * 0.5 + sqrt(abs(where(x > 0.2, v, u)) + 0.1)
-s
-""",
-    "where": """
-y = x
-for i in range(10):
-  y = where(y > 2, sqrt(abs(y - 1.99)), y * 1.3 + w * .01)
-y
-""",
-    "closure": """
-s = x
-for i in range(9):
-  def g(t): return t * w + 0.1
-  s = g(s) * 0.5
-s
-""",
-    "matmul-chain": """
-M = V.T @ V * 0.1
-for i in range(8):
-  M = M @ M * 0.05 + eye(3) * x
-sum(M) * w
-""",
-    "scan": """
-def f(c, v):
-  n = tanh(c * w + v @ v * x)
-  return n, n * 2
-c, ys = lax.scan(f, 0.1, V)
-sum(ys**2) + c
-""",
-    "fori": """
-fori_loop(0, 11, lambda i, c: c * 0.9 + i * w, x)
-""",
-    "whilef": """
-while_loop(lambda c: c < 9, lambda c: c * 1.2 + w, x)
-""",
-    "tfwhile": """
-tf.while_loop(lambda i, r: i < 12, lambda i, r: (i + 1, r * 1.1 + w), [0, x])[1]
-""",
-    "read-within": """
-s = 0.0
-for i in range(20):
-    if i >= 5:
-        break
-    s = s * w + V[i, 0] * x
-s
-""",
-    "read-beside": """
-s = 0.0
-for i in range(20):
-    s = s * w + (V[i, 0] if i < 5 else x)
-s
-""",
-    "read-by-value": """
-s, k = 0.0, 0
-for i in range(9):
-    s = s * w + V[k, 1] * x
-    k = (k * 3 + 1) % 5
-s
-""",
-    "apart": """
-s = 0.0
-for i in range(5):
-    t = sin(V[i] * x) * i
-    u = t @ V[4 - i]
-    s = tanh(s + u * w) + t[0]
-s
-""",
-    "rule": """
-def f(t):
-    return t * t * w, lambda z: [z * 3 * t]
-g = custom_gradient(f)
-y = x
-for i in range(12):
-    y = sin(g(y) + 0.1 * i)
-y
-""",
-    "rule-of-results": """
-def backward(z_bar, z, t, u):
-    return [z_bar * (1 - z * z) * u * 2, z_bar * t]
-g = custom_gradient(lambda t, u: tanh(t * u), backward)
-y = x
-for i in range(12):
-    y = g(y + 0.1 * i, w) + 0.3
-y
-""",
-    "rule-of-arrays": """
-def backward(z_bar, z, t):
-    return [V.T @ z_bar * 2 + sum(z * z_bar) * t]
-g = custom_gradient(lambda t: V @ t, backward)
-y = V[0] * x
-for i in range(8):
-    y = tanh(V.T @ g(y) * w)
-sum(y)
-""",
-    "rule-of-one": """
-g = custom_gradient(lambda t, u: t * u, lambda z_bar, z, t, u: [z_bar * u, None])
-y = x
-for i in range(12):
-    y = g(y, w) + 0.3
-y
-""",
-    "recomputed": """
-f = checkpoint(lambda t: sin(t * w) + t**2 * 0.1)
-y = x
-for i in range(12):
-    y = f(y) + 0.1 * i
-y
-""",
-}
+PROGRAMS = table(__file__, "PROGRAMS")
 #: What is asked of them, and the vectors for it.
 QUERIES: dict[str, tuple[Query, Any]] = {
     "gradient": (Query("gradient"), None),
@@ -453,7 +64,7 @@ def same(got, want):
     assert len(got) == len(want)
     for a, b in zip(got, want, strict=True):
         assert a.shape == b.shape
-        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)
+        assert_allclose(a, b, rtol=1e-9, atol=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -549,7 +160,7 @@ def test_how_many_passes_there_are_needs_no_new_recording(counts):
         y = 0.7
         for i in COUNTED[counts](n):
             y = y + 0.1 * np.sin(y * i)
-        np.testing.assert_allclose(made.replay(nothing).value, y, rtol=1e-9)
+        assert_allclose(made.replay(nothing).value, y, rtol=1e-9)
         assert len(made.entry.paths) <= 2  # with passes, and without
 
 
@@ -568,7 +179,7 @@ sum(y) * t
     made = call(program, Query("evaluate"), x=0.2, y=y, z=y)
     while t < 3:
         t = t + 0.6 + 0.2 * 0.2
-    np.testing.assert_allclose(made.replay(nothing).value, y.sum() * t, rtol=1e-12)
+    assert_allclose(made.replay(nothing).value, y.sum() * t, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -581,9 +192,9 @@ def test_passes_that_cannot_be_one_instruction_are_as_many_as_asked_for(body):
         values = {"x": [0.5, 0.7], "w": [1.0, 2.0], "n": n}
         leaves = {name: Leaf(np.array(value)) for name, value in values.items()}
         engine = Engine()
-        made = engine.call(engine.parse(program), leaves, Query("evaluate"))
+        made = called(engine, program, leaves, "evaluate")
         singly = program.replace("range(n)", f"{[*range(n)]}")
-        unrolled = engine.call(engine.parse(singly), leaves, Query("evaluate"))
+        unrolled = called(engine, singly, leaves, "evaluate")
         assert made.replay(nothing).value == unrolled.replay(nothing).value
 
 
@@ -605,8 +216,8 @@ def test_when_values_end_a_loop_is_no_matter_of_the_recording(text):
         made = engine.call(program, given, Query("gradient"))
         answer = made.replay(nothing)
         passes = np.ceil(np.log(end / 0.7) / np.log(1.1))
-        np.testing.assert_allclose(answer.value, 0.7 * 1.1**passes, rtol=1e-9)
-        np.testing.assert_allclose(answer.gradients["x"], 1.1**passes, rtol=1e-9)
+        assert_allclose(answer.value, 0.7 * 1.1**passes, rtol=1e-9)
+        assert_allclose(answer.gradients["x"], 1.1**passes, rtol=1e-9)
     assert len(made.entry.paths) == 1
 
 
@@ -651,14 +262,14 @@ y
         for i in range(40):
             y = (y * [1.01, 1.02][i % 2] if y > 4 else y) * 1.02 + 0.005
         answer = engine.call(program, given, Query("gradient")).replay(nothing)
-        np.testing.assert_allclose(answer.value, y, rtol=1e-12)
+        assert_allclose(answer.value, y, rtol=1e-12)
         recorded = engine.recording(program, given)
         recorded.run(nothing)
         again = recorded.call(Query("gradient")).replay(nothing)
         same(numbers(again), numbers(answer))
     many = {"x": Leaf(np.array([1.0, 2.0, 3.0])), "w": Leaf(np.array(0.005))}
     batched = engine.call(program, many, Query("gradient", batch={"x": 0})).replay(nothing)
-    np.testing.assert_allclose(batched.value[-1], y, rtol=1e-12)
+    assert_allclose(batched.value[-1], y, rtol=1e-12)
 
 
 def test_a_mistake_in_the_only_pass_is_told_as_in_any_other():
@@ -924,19 +535,7 @@ y = y + (10.0 if all[2] > 0 else 20.0) + (100.0 if last > 1 else 200.0)
 
 
 #: Ends of loops, of which one is asked for its derivative in another: the last pass leads there.
-TIED = {
-    "made-after": ("y = sin(y) * w\n  s = s * 0.5 + y**2", "s", "y"),
-    "made-before": ("s = s * 0.5 + y**2\n  y = sin(y) * w", "s", "y"),
-    "one-value": ("y = sin(y) * w\n  s = y", "s", "y"),
-    "swapped": ("y, s = s, sin(y) * w", "s", "y"),
-    "both-ways": ("s = sin(s * y)\n  y = s + w", "y", "s"),
-    "kept": ("if i == 3:\n    y = sin(y) * w\n  s = s * y + w", "s", "y"),
-    "kept-for-long": ("if i == 3:\n    y = sin(y) * w\n    s = s * y + w", "s", "y"),
-    "never-made": ("if y > 9:\n    y = sin(y) * w\n    s = s * y", "s + u * y", "y"),
-    "as-it-began": ("if y > 9:\n    y = sin(y) * w", "u", "y"),
-    "outlasting": ("y = sin(y) * w\n  if y > 0.3:\n    break\n  s = s * y", "s", "y"),
-    "derivative": ("y = sin(y) * w\n  s = s * y", "grad(s, w)", "y"),
-}
+TIED = table(__file__, "TIED")
 
 
 START = "y, s = x * 1.0, x * 2.0\nu = y * y\nfor i in range({}):\n  {}\nd = {}\n"
@@ -967,7 +566,7 @@ def test_requests_and_tapes_find_that_path(singly, name):
     along = call(text, query._replace(kind="jvp"), [np.float64(2)], **points).replay(nothing)
     singly()
     want = call(text, query, **points).replay(nothing).gradients
-    np.testing.assert_allclose([*got, [along.derivatives["jvp"] / 2]], [want] * 3, rtol=1e-12)
+    assert_allclose([*got, [along.derivatives["jvp"] / 2]], [want] * 3, rtol=1e-12)
 
 
 #: Derivatives of what passes left, in what they left, or in what they went through.
@@ -1102,9 +701,9 @@ def test_powers_of_the_number_of_a_pass_are_products():
     text = "s = 0.0\nfor k in range(6):\n  s = s + x**k * V[k % 5, 0]\ns"
     call(text, Query("gradient"), x=0.0, V=V).replay(nothing)
     x, found = 1.3, call(text, Query("gradient"), x=1.3, V=V).replay(nothing)
-    np.testing.assert_allclose(found.value, sum(x**k * V[k % 5, 0] for k in range(6)), rtol=1e-14)
+    assert_allclose(found.value, sum(x**k * V[k % 5, 0] for k in range(6)), rtol=1e-14)
     slope = sum(k * x ** (k - 1) * V[k % 5, 0] for k in range(6))
-    np.testing.assert_allclose(found.gradients["x"], slope, rtol=1e-13)
+    assert_allclose(found.gradients["x"], slope, rtol=1e-13)
 
 
 ELSEWHERE = {
@@ -1149,10 +748,10 @@ def test_integers_of_passes_are_those_of_python(name):
     body, last, term = INTEGERS[name]
     text = f"s, f = 0.0, 1\nfor k in range(1, {last}):\n  {body}\ns"
     value = call(text, Query("evaluate"), x=1.5).replay(nothing).value
-    np.testing.assert_allclose(value, series(last, term), rtol=1e-12)
+    assert_allclose(value, series(last, term), rtol=1e-12)
     text = f"s, f, k = 0.0, 1, 1\nwhile k < {last}:\n  {body}\n  k = k + 1\ns"
     value = call(text, Query("evaluate"), x=1.5).replay(nothing).value
-    np.testing.assert_allclose(value, series(last, term), rtol=1e-12)
+    assert_allclose(value, series(last, term), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -1210,5 +809,5 @@ vmap(f)(V**2 + 0.1)
     ]
     found = np.zeros(dense.shape)
     found[tuple(coo["indices"].T)] = coo["values"]
-    np.testing.assert_allclose(found, dense, rtol=1e-12)
+    assert_allclose(found, dense, rtol=1e-12)
     assert coo["values"].size == V.size * 3

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from gradwire_engine import errors
+from numpy.testing import assert_allclose
+
+from tests.tables import cases
 
 X = np.array([[0.5, -1.5, 2.0], [1.0, 0.25, -0.75]])
 VALUES = {"x": X, "F": np.diag([1.0, 2.0])}
@@ -27,7 +30,7 @@ def test_a_method_is_that_of_the_texts_library(ask, text, by_torch):
         values = {**VALUES} if other == "F.T" else {"x": X}
         for program in (f"y = {other}\n{text}", f"z = {text}\ny = {other}\nz"):
             found = ask.value(program, values)
-            np.testing.assert_allclose(found, DIFFERING[text][by_torch], err_msg=program)
+            assert_allclose(found, DIFFERING[text][by_torch], err_msg=program)
 
 
 @pytest.mark.parametrize("text", DIFFERING)
@@ -38,20 +41,7 @@ def test_where_a_text_is_in_two_libraries_what_differs_is_refused(ask, text):
     assert ask.value("np.sum(torch.abs(x)) + x.max() + x.sum(dim=0)[0]", {"x": X}) == 9.5
 
 
-@pytest.mark.parametrize(
-    ("text", "hint"),
-    [
-        ("x.add_(1)", "write x = x.add(…)"),
-        ("x.zero_()", "torch.full_like"),
-        ("x.sum().backward()", "g = grad(y, x)"),
-        ("x.grad", "g = grad(y, x)"),
-        ("x.device", "leave it out"),
-        ("nn.Linear(3, 2)", "F.linear(x, weight, bias)"),
-        ("x.requires_grad_(False)", "x.detach()"),
-        ("math.sqrt(x)", "write sqrt(x)"),
-        ("x.tolist()", "leave it out"),
-    ],
-)
+@cases("text, hint")
 def test_what_tensors_do_elsewhere_is_refused_by_name(ask, text, hint):
     with pytest.raises(errors.EngineError) as caught:
         ask.value(text, {"x": X})
@@ -79,4 +69,4 @@ def test_what_tensors_do_elsewhere_is_refused_by_name(ask, text, hint):
     ],
 )
 def test_everyday_numpy(ask, text, expected):
-    np.testing.assert_allclose(ask.value(text, {"x": X}), expected)
+    assert_allclose(ask.value(text, {"x": X}), expected)

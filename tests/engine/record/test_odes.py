@@ -16,6 +16,7 @@ from gradwire_engine.errors import (
     EngineError,
     ShapeMismatch,
 )
+from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 TIMES = np.linspace(0, 5, 11)
@@ -77,7 +78,7 @@ sum(w * y)
     at: dict[str, Any] = {"mu": 1.5, "y0": np.array([2.0, 0.0]), "T": 5.0}
     answer = ask.answer(text, {**at, "w": WEIGHTS})
     found = van_der_pol(*at.values())
-    np.testing.assert_allclose(answer.gradients["w"], found, atol=1e-7)
+    assert_allclose(answer.gradients["w"], found, atol=1e-7)
 
     def difference(**step: Any) -> float:
         ahead, behind = [
@@ -90,7 +91,7 @@ sum(w * y)
     assert got["mu"] == pytest.approx(difference(mu=1e-5), rel=1e-6)
     assert got["T"] == pytest.approx(difference(T=1e-5), rel=1e-6)
     want = [difference(y0=step) for step in np.eye(2) * 1e-5]
-    np.testing.assert_allclose(got["y0"], want, rtol=1e-6)
+    assert_allclose(got["y0"], want, rtol=1e-6)
 
 
 #: What is asked of it in each way, and the rest where it is cheap: how the transformations go
@@ -132,9 +133,9 @@ def test_examples_of_a_batch_take_steps_of_their_own(ask, way):
     text = DECAY.replace("WAY", way) + "last(k, y0, T)"
     batch = {"k": 0, "T": 0}
     answer = ask.answer(text, {"k": k, "y0": 2.0, "T": end}, batch=batch)
-    np.testing.assert_allclose(answer.value, 2 * np.exp(-k * np.sin(end)), rtol=1e-7)
+    assert_allclose(answer.value, 2 * np.exp(-k * np.sin(end)), rtol=1e-7)
     want = -np.sin(end) * answer.value
-    np.testing.assert_allclose(answer.gradients["k"], want, rtol=1e-6, atol=1e-8)
+    assert_allclose(answer.gradients["k"], want, rtol=1e-6, atol=1e-8)
 
 
 @dataclass
@@ -232,10 +233,10 @@ f = lambda y, t: {case.slope}
 sum(w * odeint(f, y0, [0.0, T], method={way}, {case.options})[-1])
 """
     got = ask.gradients(text, case.at | {"w": np.eye(len(case.values))[0]})
-    np.testing.assert_allclose(got.pop("w"), case.values, rtol=1e-6)
+    assert_allclose(got.pop("w"), case.values, rtol=1e-6)
     assert got.pop("T") == pytest.approx(case.speed, rel=1e-6)
     for source, slope in case.slopes.items():
-        np.testing.assert_allclose(got[source], slope, rtol=case.accuracy, err_msg=source)
+        assert_allclose(got[source], slope, rtol=case.accuracy, err_msg=source)
 
 
 @pytest.mark.parametrize(
@@ -260,8 +261,8 @@ def last(k, y0):
 vmap(value_and_grad(last))(k, ones(3)), """
     at = {"k": [1e2, 1e5, 1e9], "y0": 1.0}
     (values, slopes), *others = ask.value(text.replace("METHOD", method) + along, at)
-    np.testing.assert_allclose(values, np.cos(2), atol=1e-7)
-    np.testing.assert_allclose([*slopes, *others], 0, atol=1e-8)
+    assert_allclose(values, np.cos(2), atol=1e-7)
+    assert_allclose([*slopes, *others], 0, atol=1e-8)
 
 
 @pytest.mark.parametrize("way", EXPLICIT)
@@ -314,8 +315,8 @@ vmap(value_and_grad(swing))(w)
 """
     w, a = np.array([1.0, 2.0, 3.0]), 0.7
     value, slope = ask.value(text, {"w": w, "a": a})
-    np.testing.assert_allclose(value, a * np.cos(w), atol=1e-6)
-    np.testing.assert_allclose(slope, -a * np.sin(w), atol=1e-5)
+    assert_allclose(value, a * np.cos(w), atol=1e-6)
+    assert_allclose(slope, -a * np.sin(w), atol=1e-5)
 
 
 @pytest.mark.parametrize("way", ["steps=20", *WAYS])
@@ -325,10 +326,10 @@ def test_times_may_fall_repeat_or_be_one(ask, way):
     for times in ([1.0, 1.0, 0.0, 0.0], [0.0, 2.0, 1.0]):
         answer = ask.answer(text, {"k": 0.8, "y0": 3.0, "times": times})
         want = 3 * np.exp(-0.8 * (np.array(times) - times[0]))
-        np.testing.assert_allclose(answer.value, want, rtol=1e-6)
+        assert_allclose(answer.value, want, rtol=1e-6)
         moved = -0.8 * want
         moved[0] = 0.8 * want[1:].sum()
-        np.testing.assert_allclose(answer.gradients["times"], moved, rtol=1e-5, atol=1e-6)
+        assert_allclose(answer.gradients["times"], moved, rtol=1e-5, atol=1e-6)
         assert answer.gradients["y0"] == pytest.approx(want.sum() / 3, rel=1e-6)
 
 

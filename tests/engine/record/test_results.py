@@ -6,6 +6,7 @@ from gradwire_engine.dialects import find
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.record.calls import _BY_FUNCTION
+from numpy.testing import assert_allclose, assert_array_equal
 
 X = np.array([[2.0, 0.5], [0.5, 1.0]])
 
@@ -27,12 +28,12 @@ X = np.array([[2.0, 0.5], [0.5, 1.0]])
     ],
 )
 def test_value(ask, text, expected):
-    np.testing.assert_allclose(np.asarray(ask.value(text, {"x": X})), expected, atol=1e-14)
+    assert_allclose(np.asarray(ask.value(text, {"x": X})), expected, atol=1e-14)
 
 
 def test_named_results_have_gradients(ask):
     found = ask.gradients("sum(tf.math.top_k(x, 1).values)", {"x": X}, sources="x")
-    np.testing.assert_array_equal(found, np.eye(2))
+    assert_array_equal(found, np.eye(2))
 
 
 def test_all_of_them_are_an_answer(ask):

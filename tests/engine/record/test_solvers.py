@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.errors import BadArgument, DomainError, EngineError, ShapeMismatch
+from numpy.testing import assert_allclose
+
+from tests.engine.conftest import called
 
 A = np.array([[3.0, 1, 0], [1, 4, 1], [0, 1, 5]])
 B = np.array([1.0, -2.0, 0.5])
@@ -16,7 +19,7 @@ B = np.array([1.0, -2.0, 0.5])
 def ask(text: str, kind: Any = "evaluate", **variables: Any) -> Any:
     engine = Engine()
     leaves = {name: Leaf(np.asarray(value)) for name, value in variables.items()}
-    answer = engine.call(engine.parse(text), leaves, Query(kind)).replay(lambda: None)
+    answer = called(engine, text, leaves, kind).replay(lambda: None)
     return answer.value if kind == "evaluate" else answer.gradients
 
 
@@ -49,7 +52,7 @@ def test_a_linear_system_is_solved_and_differentiated_as_solve_is():
         got = ask(linear + end, "gradient", A=A, b=B)
         want = ask("x = solve(A, b)\n" + end, "gradient", A=A, b=B)
         for name in want:
-            np.testing.assert_allclose(got[name], want[name], rtol=1e-9)
+            assert_allclose(got[name], want[name], rtol=1e-9)
     gradient = ask(root + "sum(x * x)", "gradient", A=A, b=B)["b"]
     for i, step in enumerate(np.eye(3) * 1e-5):
         ahead, behind = [ask(root + "sum(x * x)", A=A, b=B + s) for s in (step, -step)]
@@ -63,7 +66,7 @@ def test_roots_of_many_examples_are_those_of_each():
     looped = ask(text + "stack([grad(root)(*p) for p in zip(a, b)])".replace("*p", "p[0], p[1]"),
                  "gradient", a=a, b=b)  # fmt: skip
     for name in looped:
-        np.testing.assert_allclose(mapped[name], looped[name], rtol=1e-9)
+        assert_allclose(mapped[name], looped[name], rtol=1e-9)
 
 
 def test_a_root_keeps_its_dtype():
@@ -108,7 +111,7 @@ def test_how_many_steps_there_are_needs_no_new_recording():
 
 def test_no_root_for_one_of_many_examples_is_an_error(ask):
     text = "vmap(lambda a: custom_root(lambda x: x * x - a, 3.0))(a)"
-    np.testing.assert_allclose(ask.value(text, {"a": [1.0, 4.0]}), [1, 2])
+    assert_allclose(ask.value(text, {"a": [1.0, 4.0]}), [1, 2])
     for kind in ("evaluate", "gradient"):
         with pytest.raises(DomainError, match="no root in 50 steps"):
             ask.answer(text, {"a": [1.0, -4.0]}, kind=kind)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Leaf, Query
 from gradwire_engine.errors import BadArgument
+from numpy.testing import assert_allclose, assert_array_equal
 
 RNG = np.random.default_rng(23)
 X = RNG.normal(size=6)
@@ -30,11 +31,11 @@ def test_of_numbered_elements_it_is_the_dense_one_for_any_numbers(ask, text):
         whole = ask.answer(text, given, kind="jacobian", sources="x").derivatives["jacobian"]
         found = ask.answer(text, given, kind="jacobian", sources="x", format="coo")
         coo = found.derivatives["jacobian"]
-        np.testing.assert_allclose(filled(coo), whole)
+        assert_allclose(filled(coo), whole)
         assert len(coo["values"]) < whole.size / 2
         first, *rest = text.rsplit("\n", 1)[::-1]
         inside = "\n".join([*rest, f"r = {first}", "sparse.jacobian(r, x)"])
-        np.testing.assert_array_equal(ask.value(inside, given)["indices"], coo["indices"])
+        assert_array_equal(ask.value(inside, given)["indices"], coo["indices"])
 
 
 def test_numbers_that_come_again_take_what_was_recorded_of_them(ask):
@@ -68,7 +69,7 @@ weights[:, None] * (distorted * camera[:, 6:7] + principal - features)
     whole = ask.answer(text, given, **asked).derivatives["jacobian"]
     found = ask.answer(text, given, format="coo", **asked).derivatives["jacobian"]
     for coo, expected in zip(found, whole, strict=True):
-        np.testing.assert_allclose(filled(coo), expected, atol=1e-12)
+        assert_allclose(filled(coo), expected, atol=1e-12)
     assert [len(coo["values"]) for coo in found] == [2 * count * each for each in (11, 3, 1)]
 
 
@@ -111,7 +112,7 @@ def test_a_loop_has_the_pattern_of_any_number_of_passes(ask, name):
         text = "\n".join([*before, last if kind == "jacobian" else f"sum(({last}) ** 3)"])
         whole = ask.answer(text, given, **asked).derivatives[kind]
         coo = ask.answer(text, given, format="coo", **asked).derivatives[kind]
-        np.testing.assert_allclose(filled(coo), whole, rtol=1e-9, atol=1e-12)
+        assert_allclose(filled(coo), whole, rtol=1e-9, atol=1e-12)
         assert len(coo["values"]) == (count or np.count_nonzero(whole))
 
 
@@ -119,7 +120,7 @@ def test_a_hessian_inside_a_program(ask):
     given = {"x": X, "ids": np.array([4, 1, 2])}
     text = "y = sum(x[ids] ** 2 * x[:3] + x[3:] ** 3)\n"
     coo = ask.value(text + "sparse.hessian(y, x)", given)
-    np.testing.assert_allclose(filled(coo), ask.value(text + "hessian(y, x)", given))
+    assert_allclose(filled(coo), ask.value(text + "hessian(y, x)", given))
     assert len(coo["values"]) == 5 + 2  # on the diagonal, and beside it
 
 
@@ -129,14 +130,14 @@ def test_what_a_program_makes_of_it_is_differentiated(ask):
     one, other = (
         ask.answer(t, {"x": X}, kind="gradient").derivatives["gradients"] for t in (text, dense)
     )
-    np.testing.assert_allclose(one["x"], other["x"])
+    assert_allclose(one["x"], other["x"])
 
 
 def test_of_a_function_and_of_nested_values(ask):
     given = {"p": {"a": X, "b": X[:3]}}
     found = ask.value("sparse.jacobian(lambda p: p.a[:3] * p.b)(p)", given)
-    np.testing.assert_allclose(filled(found["a"]), np.diag(X[:3]) @ np.eye(3, 6))
-    np.testing.assert_allclose(filled(found["b"]), np.diag(X[:3]))
+    assert_allclose(filled(found["a"]), np.diag(X[:3]) @ np.eye(3, 6))
+    assert_allclose(filled(found["b"]), np.diag(X[:3]))
 
 
 def test_without_a_path_there_are_no_elements(ask):
@@ -148,11 +149,11 @@ def test_without_a_path_there_are_no_elements(ask):
 def test_mapped_examples_have_one_pattern_which_is_full_where_their_numbers_differ(ask):
     text = "vmap(lambda x, i: sparse.jacobian(lambda x: x[i] ** 2)(x).values)(x, i)"
     given = {"x": X.reshape(2, 3), "i": np.array([[2, 0], [2, 0]])}
-    np.testing.assert_allclose(ask.value(text, given), 2 * X.reshape(2, 3)[:, [2, 0]])
+    assert_allclose(ask.value(text, given), 2 * X.reshape(2, 3)[:, [2, 0]])
     given["i"][1] = [0, 2]
     full = ask.value(text, given).reshape(2, 2, 3)
     assert np.count_nonzero(full) == 4
-    np.testing.assert_allclose(full[1].sum(axis=1), 2 * X[[3, 5]])
+    assert_allclose(full[1].sum(axis=1), 2 * X[[3, 5]])
 
 
 def test_a_hessian_is_of_one_value(ask):
@@ -165,6 +166,6 @@ def test_a_sparse_jacobian_multiplies_as_a_sparse_matrix(ask):
     text = "y = x[1:] ** 2 * x[:-1]\n"
     found = ask.answer(text + "sum((sparse.jacobian(y, x) @ v) ** 2)", {"x": x, "v": v})
     expected = ask.answer(text + "sum(jvp(y, x, v) ** 2)", {"x": x, "v": v})
-    np.testing.assert_allclose(found.value, expected.value)
+    assert_allclose(found.value, expected.value)
     for name in ("x", "v"):
-        np.testing.assert_allclose(found.gradients[name], expected.gradients[name])
+        assert_allclose(found.gradients[name], expected.gradients[name])

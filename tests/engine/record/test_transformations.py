@@ -10,8 +10,11 @@ from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.errors import BadArgument, EngineError
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from tests.effort import examples
+from tests.engine.conftest import called
+from tests.tables import cases
 
 RNG = np.random.default_rng(5)
 XS, WS, K = RNG.normal(size=(4, 3)), RNG.normal(size=(4, 3)), np.array(0.7)
@@ -34,7 +37,7 @@ BODIES = st.recursive(
 def ask(text: str, kind: Any = "gradient", **variables: Any) -> Any:
     engine = Engine()
     leaves = {name: Leaf(np.asarray(value, float)) for name, value in variables.items()}
-    call = engine.call(engine.parse(text), leaves, Query(kind))
+    call = called(engine, text, leaves, kind)
     answer = call.replay(lambda: None)
     assert not answer.warnings
     if kind == "evaluate":
@@ -53,7 +56,7 @@ def same(got: Any, want: Any) -> None:
     elif want is None:
         assert got is None
     else:
-        np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-9, atol=1e-12)
+        assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.thorough
@@ -82,8 +85,7 @@ def same_or_refused(start: str, got: str, want: str, variables: dict[str, Any]) 
     for end in (got, want):
         try:
             engine = Engine()
-            leaves = {name: Leaf(value) for name, value in variables.items()}
-            answer = engine.call(engine.parse(start + end), leaves, Query("gradient"))
+            answer = called(engine, start + end, variables, "gradient")
             found = answer.replay(lambda: None)
             answers.append({"value": found.value, **found.gradients})
         except EngineError as error:
@@ -150,32 +152,7 @@ def test_rule_12_a_decision_that_all_share_is_guarded_for_all():
         mixed.replay(lambda: None)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("vmap(lambda x: x)(1.0)", "maps an axis of an array, got a number"),
-        ("vmap(lambda x: x)(k)", "maps an axis of an array"),
-        ("vmap(lambda x: x, None)(a)", "needs an axis"),
-        ("vmap(lambda x, y: x)(a, a.T)", r"lengths \[3, 4\]"),
-        ("vmap(lambda x: x, 2)(a)", "axis"),
-        ("vmap(lambda x: x, [0, 0])(a)", "one item for each"),
-        ("vmap(lambda x: x, out_axes=None)(a)", "each result is of all examples"),
-        ("vmap(2)(a)", "cannot be called"),
-        ("k.assign(1.0) if k > 5 else vmap(lambda x: k.assign(x[0]))(a)", "cannot assign"),
-        (
-            "c = [0.0]\ndef f(x):\n    c.append(x)\n    return x\nvmap(f)(a)\nc[-1]",
-            "left the function",
-        ),
-        ("custom_gradient(lambda x: x)(a)", "no pair"),
-        ("custom_gradient(sin, lambda g, y, x: [g, g])(a)", "2 cotangents for 1"),
-        ("custom_gradient(add, lambda g, z, x, y: g)(a, a)", "each of 2 arguments"),
-        ("custom_gradient(sin, lambda g, y, x: ones(5))(a)", "broadcast"),
-        ("custom_gradient(sin, lambda g, y: g)(a)", "takes 2 arguments, got 3"),
-        ("checkpoint(k)(a)", "cannot be called"),
-        ("f = sin\nfor _ in range(65):\n    f = checkpoint(f)\nf(a)", "nested more than 64 deep"),
-        ("f = custom_gradient(sin, lambda g, y, x: g * grad(f)(x))\nf(a)", "nested more than 64"),
-    ],
-)
+@cases("text, words")
 def test_mistakes_are_named_and_placed(text, words):
     with pytest.raises(EngineError, match=words) as caught:
         ask(text, a=XS, k=K)
@@ -280,7 +257,7 @@ def test_recomputing_lowers_the_predicted_peak_memory():
         text = f"def segment(x):\n{steps}    return x\n\ny = x\n{lines}sum(y)"
         engine = Engine()
         values = {"x": Leaf(np.linspace(0, 1, 10_000))}
-        call = engine.call(engine.parse(text), values, Query("gradient", sources="x", exact=True))
+        call = called(engine, text, values, "gradient", sources="x", exact=True)
         call.replay(lambda: None)
         return call.entry.paths[0].executable.peak_bytes
 

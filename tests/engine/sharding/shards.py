@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from gradwire_engine import Answer, Leaf, Shard
 from gradwire_engine.nesting import leaves
+from numpy.testing import assert_allclose
 
 from tests.engine.conftest import Asker
 
@@ -60,7 +61,7 @@ class Objective:
         assert all(kinds(shard) == kinds(answer) for shard in shards)
         whole, parts = numbers(answer), [numbers(shard) for shard in shards]
         size = 1 + np.max(np.abs(np.nan_to_num(parts)), initial=0)
-        np.testing.assert_allclose(sum(parts), whole, rtol=rtol, atol=rtol * size)
+        assert_allclose(sum(parts), whole, rtol=rtol, atol=rtol * size)
 
     def check_all(self, sources: Sequence[str], rtol: float = 1e-9) -> None:
         """Compare values, gradients and products of Hessians, along the direction of ones."""

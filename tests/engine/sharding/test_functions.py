@@ -15,6 +15,7 @@ from gradwire_engine.loops.loop import MustUnroll
 from gradwire_engine.sharding import Along, Division, Part, Value, Walk
 from gradwire_engine.sharding.values import Spread
 from gradwire_engine.traversal import ancestors
+from numpy.testing import assert_allclose
 
 from tests.effort import some
 from tests.engine.conftest import named
@@ -69,7 +70,7 @@ def check(whole: Recorded, shards: list[list[tuple[Value, Any]]]) -> None:
         value, results = shards[0][i][0], [shard[i][1] for shard in shards]
         along = value.rows
         made = np.concatenate(results, along.axis) if along else sum(results)
-        np.testing.assert_allclose(made, whole.found[output.slot], rtol=1e-8, atol=1e-8)
+        assert_allclose(made, whole.found[output.slot], rtol=1e-8, atol=1e-8)
 
 
 def recorded(recording: Recording, values: list[Any]) -> Recorded | None:

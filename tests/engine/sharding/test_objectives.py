@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from tests.effort import examples
 from tests.engine.sharding.shards import Objective
+from tests.tables import table
 
 RNG = np.random.default_rng(0)
 ROWS, SIZES = 11, (4, 1, 0, 6)
@@ -39,105 +41,7 @@ DATA: dict[str, Any] = {
 }
 OF = ["X", "y", "counts", "labels", "users", "items", "weights", "series"]
 
-OBJECTIVES: dict[str, tuple[str, list[str]]] = {
-    "logistic regression": (
-        "z = X @ w + b\nmean(log1p(exp(-abs(z))) + maximum(z, 0) - y*z) + 0.1*sum(w**2)",
-        ["w", "b"],
-    ),
-    "Poisson regression": ("eta = X @ w + b\nmean(exp(eta) - counts*eta)", ["w", "b"]),
-    "Gaussian mixture": (
-        "lp = log_softmax(logits)\n"
-        "parts = []\n"
-        "for k in range(4):\n"
-        "    z = solve_triangular(L[k], (X - mu[k]).T, lower=True)\n"
-        "    parts.append(lp[k] - 0.5*sum(z*z, axis=0) - sum(log(diag(L[k]))))\n"
-        "-sum(logsumexp(stack(parts, axis=1), axis=1))",
-        ["logits", "mu", "L"],
-    ),
-    "a network with softmax cross-entropy": (
-        "h = tanh(X @ W1)\n"
-        "scores = log_softmax(h @ W2 + b2)\n"
-        "-mean(scores[arange(len(labels)), labels]) + 1e-2*(sum(W1**2) + sum(W2**2))",
-        ["W1", "W2", "b2"],
-    ),
-    "cross-entropy by take_along_axis": (
-        "scores = log_softmax(tanh(X @ W1) @ W2)\n"
-        "-sum(take_along_axis(scores, labels[:, None], 1)) / X.shape[0]",
-        ["W1", "W2"],
-    ),
-    "cross-entropy of one-hot labels": (
-        "scores = log_softmax(tanh(X @ W1) @ W2)\n-mean(sum(one_hot(labels, 4)*scores, axis=1))",
-        ["W1", "W2"],
-    ),
-    "matrix factorisation": (
-        "e = sum(U[users]*V[items], axis=1) - counts\n"
-        "weights @ e**2 / len(e) + 0.1*(sum(U**2) + sum(V**2))",
-        ["U", "V"],
-    ),
-    "normal equations": (
-        "G = X.T @ (weights[:, None]*X)\nw @ G @ w - 2*(X.T @ (weights*y)) @ w",
-        ["w"],
-    ),
-    "einsum": ("einsum('ni,ij,nj->', X, outer(w, w), X) + einsum('n,n->', weights, X @ w)", ["w"]),
-    "features of each row's own mean": (
-        "c = X - mean(X, axis=1, keepdims=True)\nsum(tanh(c @ w)*y)",
-        ["w"],
-    ),
-    "a column of ones": (
-        "Z = concatenate([X, ones((len(X), 1))], axis=1)\nmean((Z @ b2 - y)**2)",
-        ["b2"],
-    ),
-    "rows set by number": (
-        "hot = zeros((len(y), 4))\nhot[arange(len(y)), labels] = 1.0\nsum(tanh(hot @ b2)*y)",
-        ["b2"],
-    ),
-    "sums of segments": ("segment_sum(y*(X @ w), labels, 4) @ b2", ["w", "b2"]),
-    "a recurrent network": (
-        "h = zeros((len(y), 2))\n"
-        "for t in range(40):\n"
-        "    h = tanh(series[:, t, None] + h @ A)\n"
-        "mean(sum(h, axis=1)*y)",
-        ["A"],
-    ),
-    "a sum over the passes of a loop": (
-        "s = 0.0\nu = w\nfor i in range(60):\n    u = 0.9*u\n"
-        "    s = s + sum(tanh(X @ u)*y) + sum(u)\ns",
-        ["w"],
-    ),
-    "a loop that decides by parameters": (
-        "h = X @ w\ni = 0\nu = b\nwhile u < 5:\n    h = sin(h) + u\n    u = u + 0.5\nmean(h)",
-        ["w", "b"],
-    ),
-    "rows, then sums, in one loop": (
-        "s = y\nfor i in range(40):\n    s = sum(s) if i > 20 else s + b\nsum(s)",
-        ["b"],
-    ),
-    "recomputed layers": (
-        "f = checkpoint(lambda x, u, v: tanh(tanh(x @ u) @ v) @ b2)\n"
-        "mean((f(X, W1, W2) - y)**2) + sum(checkpoint(lambda v: v**2)(W2))",
-        ["W1", "W2", "b2"],
-    ),
-    "a recomputed sum": ("f = checkpoint(lambda u: sum(tanh(X @ u)*y))\n2*f(w) + b", ["w", "b"]),
-    "a derivative by a rule": (
-        "f = custom_gradient(lambda z: (sin(z), lambda g: 2*g*cos(z)))\nsum(f(X @ w)*y)",
-        ["w"],
-    ),
-    "a rule of a sum": (
-        "f = custom_gradient(lambda u: (sum(X @ u), lambda g: 3*g*sum(X, axis=0)))\nf(w)*b",
-        ["w", "b"],
-    ),
-    "vmap over the rows": ("f = vmap(lambda x, t: tanh(sum(x*w))*t)\nsum(f(X, y))", ["w"]),
-    "a gradient inside": ("g = grad(sum(tanh(X @ w)*y), w)\nsum(g)", ["w"]),
-    "each row's own gradient": ("g = grad(sum(tanh(X @ w)*y), X)\nsum(g**2)", ["w"]),
-    "choices for each row": ("z = X @ w\nmean(where(y > 0, z, z**2) * (z > 0.1))", ["w"]),
-    "a median of each row": ("mean(median(X*w, axis=1)) + sum(sort(X*w, axis=1) @ w)", ["w"]),
-    "single precision": (
-        "z = X.astype('float32') @ w.astype('float32')\nmean(z**2).astype('float64')",
-        ["w"],
-    ),
-    "a flattened matrix": ("r = (tanh(X @ W1) @ W2).reshape(-1)\nr @ r / 2", ["W1", "W2"]),
-    "terms without rows": ("sum(w**2)*sum(log(1 + b**2))", ["w", "b"]),
-}
+OBJECTIVES: dict[str, tuple[str, list[str]]] = table(__file__, "OBJECTIVES")
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
@@ -189,7 +93,7 @@ def test_no_array_as_long_as_all_rows_is_made(ask):
     one.rows = 10**12
     (answer,) = one.shards(sources=["W1", "W2"])
     whole = one.whole(sources=["W1", "W2"])
-    np.testing.assert_allclose(answer.value * 10**12, whole.value * ROWS, rtol=1e-9)
+    assert_allclose(answer.value * 10**12, whole.value * ROWS, rtol=1e-9)
 
 
 # Guards, NaN, paths

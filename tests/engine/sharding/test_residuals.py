@@ -9,6 +9,7 @@ import pytest
 from gradwire_engine.nesting import leaves
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from tests.effort import examples
 from tests.engine.sharding.shards import Objective, flat
@@ -57,10 +58,10 @@ def test_shards_add_up_to_gauss_newton(name, sizes, seed):
     r, slope = np.tanh(x @ w) - y, 1 - np.tanh(x @ w) ** 2
     bend = -2 * np.tanh(x @ w) * slope
     beside = (name == "beside") / 4
-    np.testing.assert_allclose(cost, (np.sum(r**2) + beside * np.sum(w**2)) / 2)
-    np.testing.assert_allclose(gradient, x.T @ (slope * r) + beside * w, atol=1e-12)
-    np.testing.assert_allclose(product, x.T @ (slope**2 * (x @ v)) + beside * v, atol=1e-12)
-    np.testing.assert_allclose(curved, x.T @ (r * bend * (x @ v)), atol=1e-12)
+    assert_allclose(cost, (np.sum(r**2) + beside * np.sum(w**2)) / 2)
+    assert_allclose(gradient, x.T @ (slope * r) + beside * w, atol=1e-12)
+    assert_allclose(product, x.T @ (slope**2 * (x @ v)) + beside * v, atol=1e-12)
+    assert_allclose(curved, x.T @ (r * bend * (x @ v)), atol=1e-12)
 
 
 def test_residuals_that_no_source_reaches_count():
@@ -68,6 +69,6 @@ def test_residuals_that_no_source_reaches_count():
     objective = Objective(PROGRAM, data, ["X", "y"], (1, 1))
     cost, gradient, product, curved = parts(objective, ["r", "y"], np.ones((3, 2)))
     assert cost == 4.0
-    np.testing.assert_allclose(gradient, np.full((3, 2), -2.0))
-    np.testing.assert_allclose(product, np.full((3, 2), 6.0))
-    np.testing.assert_allclose(curved, np.zeros((3, 2)))
+    assert_allclose(gradient, np.full((3, 2), -2.0))
+    assert_allclose(product, np.full((3, 2), 6.0))
+    assert_allclose(curved, np.zeros((3, 2)))

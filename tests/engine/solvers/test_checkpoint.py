@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from gradwire_engine.errors import InternalError
 from gradwire_solvers import METHODS, Checkpoint, Evaluations
+from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 
 ROSENBROCK = "100*(x[1] - x[0]**2)**2 + (1 - x[0])**2"
 START = {"x": np.array([0.6, 0.3])}
@@ -19,9 +20,9 @@ def test_checkpoints_are_bytes_without_pickles():
     assert b"pickle" not in written
     read = Checkpoint.read(written)
     assert (read.iterations, read.evaluations, read.seconds) == (7, Evaluations(9, 8, 3), 1.5)
-    np.testing.assert_array_equal(read.x, given.x)
-    np.testing.assert_equal(dict(read.history), history)
-    np.testing.assert_equal(dict(read.state), state)
+    assert_array_equal(read.x, given.x)
+    assert_equal(dict(read.history), history)
+    assert_equal(dict(read.state), state)
 
 
 @pytest.mark.parametrize("method", [*METHODS["minimize"]])
@@ -56,7 +57,7 @@ def test_least_squares_go_on(run, method):
         report=lambda progress, checkpoint: kept.append(bytes(checkpoint())),
     )
     after = run("least_squares", residuals, START, method, resume=Checkpoint.read(kept[1]))
-    np.testing.assert_allclose(after.solution["x"], 1, atol=1e-4)
+    assert_allclose(after.solution["x"], 1, atol=1e-4)
     assert after.history["iteration"][0] == 0
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from gradwire_engine.errors import InputError
 from gradwire_solvers import Checkpoint, Minibatch
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.engine.solvers.conftest import pointer_to
 
@@ -68,7 +69,7 @@ def test_steps_are_those_of_the_formulas(run, values, method, options, step):
     options = {"learning_rate": 0.05, "maxiter": 40, **options}
     found = run("minimize", LOSS, values, method, ["w", "b"], options=options)
     w, b = found.solution
-    np.testing.assert_allclose([*w, b], loop(step, 40), rtol=1e-12)
+    assert_allclose([*w, b], loop(step, 40), rtol=1e-12)
     assert (found.iterations, found.evaluations.value) == (40, 41)
     assert found.value == pytest.approx(np.mean((X @ w + b - Y) ** 2), rel=1e-12)
     assert found.gradient_norm == pytest.approx(np.abs(gradient(w, b)).max())
@@ -79,8 +80,8 @@ def test_adam_is_that_of_torch(run, values):
     options = {"learning_rate": 0.1, "maxiter": 50}
     found = run("minimize", LOSS, values, "adam", ["w", "b"], options=options)
     w = [-0.033008805118339535, -0.3129473394689984, -0.34639923870174333]
-    np.testing.assert_allclose(found.solution[0], w, rtol=1e-9)
-    np.testing.assert_allclose(found.solution[1], -0.09163553378402084, rtol=1e-9)
+    assert_allclose(found.solution[0], w, rtol=1e-9)
+    assert_allclose(found.solution[1], -0.09163553378402084, rtol=1e-9)
 
 
 def test_each_epoch_takes_every_row_once(run, values):
@@ -115,7 +116,7 @@ def test_minibatches_are_those_of_the_seed(run, values):
         epoch, number = divmod(step, 5)
         order = np.random.default_rng([3, epoch]).permutation(23)
         x = x - 0.02 * gradient(x[:3], x[3], order[5 * number : 5 * number + 5])
-    np.testing.assert_allclose([*found.solution[0], found.solution[1]], x, rtol=1e-12)
+    assert_allclose([*found.solution[0], found.solution[1]], x, rtol=1e-12)
     assert found.value == pytest.approx(np.mean((X @ x[:3] + x[3] - Y) ** 2))
     assert found.value != ended(4).value
 
@@ -140,10 +141,10 @@ def test_a_resumed_run_ends_bit_for_bit_where_the_whole_run_does(run, values, me
     assert resume.iterations == 27
     after = run("minimize", LOSS, values, method, ["w", "b"], resume=resume, **given)
     for one, other in zip(whole.solution, after.solution, strict=True):
-        np.testing.assert_array_equal(one, other)
+        assert_array_equal(one, other)
     assert (after.value, after.iterations) == (whole.value, 60)
     assert [*after.history["iteration"]] == [*whole.history["iteration"]]
-    np.testing.assert_array_equal(after.history["value"], whole.history["value"])
+    assert_array_equal(after.history["value"], whole.history["value"])
 
 
 def test_tolerances_end_a_run(run, values):
@@ -155,7 +156,7 @@ def test_tolerances_end_a_run(run, values):
     assert found.iterations < 5000
     w, b = found.solution
     best = np.linalg.lstsq(np.c_[X, np.ones(23)], Y, rcond=None)[0]
-    np.testing.assert_allclose([*w, b], best, atol=1e-5)
+    assert_allclose([*w, b], best, atol=1e-5)
     by_tol = run("minimize", LOSS, values, tol=1e-6, options=options | {"maxiter": 5000}, **given)
     assert by_tol.iterations == found.iterations
     del options["gtol"]

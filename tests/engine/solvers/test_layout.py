@@ -8,6 +8,7 @@ from gradwire_engine import Leaf, Sparse
 from gradwire_engine.errors import InputError, UnknownName
 from gradwire_solvers import Layout
 from gradwire_solvers.layout import Placement
+from numpy.testing import assert_array_equal, assert_equal
 
 from tests.engine.solvers.conftest import pointer_to
 
@@ -23,12 +24,12 @@ NESTED: dict[str, Any] = {
 def test_all_trainable_floats_are_sources_unless_some_are_named():
     layout = Layout(NESTED)
     assert layout.paths == ["layers.0.w", "layers.0.b", "layers.1", "scale"]
-    np.testing.assert_array_equal(layout.start, [0, 1, 2, 3, 4, 5, 1, 1, 0, 3])
+    assert_array_equal(layout.start, [0, 1, 2, 3, 4, 5, 1, 1, 0, 3])
     assert layout.start.dtype == np.float64
     nested = layout.unpack(layout.start * 2)
     assert nested.keys() == {"layers", "scale"}
     assert nested["scale"].dtype == np.float32
-    np.testing.assert_array_equal(nested["layers"][0]["w"], [[0, 2, 4], [6, 8, 10]])
+    assert_array_equal(nested["layers"][0]["w"], [[0, 2, 4], [6, 8, 10]])
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,7 @@ def test_all_trainable_floats_are_sources_unless_some_are_named():
 def test_named_sources_come_back_as_they_are_named(names, paths, nested):
     layout = Layout(NESTED, names)
     assert layout.paths == paths
-    np.testing.assert_equal(layout.unpack(layout.start), nested)
+    assert_equal(layout.unpack(layout.start), nested)
 
 
 def test_a_named_level_means_all_below():
@@ -53,8 +54,8 @@ def test_a_named_level_means_all_below():
 def test_packing_undoes_unpacking():
     layout = Layout(NESTED)
     x = np.random.default_rng(0).normal(size=layout.size).astype(np.float32).astype(float)
-    np.testing.assert_array_equal(layout.pack(layout.unpack(x)), x)
-    np.testing.assert_array_equal(layout.flat(layout.arrays(x)), x)
+    assert_array_equal(layout.pack(layout.unpack(x)), x)
+    assert_array_equal(layout.flat(layout.arrays(x)), x)
 
 
 def test_elements_have_names():
@@ -109,7 +110,7 @@ def test_arrays_take_the_places_of_some_variables():
     place = Placement(NESTED, ["layers.0.b", "data.x"])
     placed = place([np.zeros(2), np.ones(5)])
     assert placed.keys() == NESTED.keys()
-    np.testing.assert_array_equal(placed["layers"][0]["b"].value, np.zeros(2))
-    np.testing.assert_array_equal(placed["data.x"].value, np.ones(5))
+    assert_array_equal(placed["layers"][0]["b"].value, np.zeros(2))
+    assert_array_equal(placed["data.x"].value, np.ones(5))
     assert placed["layers"][0]["w"] is NESTED["layers"][0]["w"]
     assert placed["labels"] is NESTED["labels"]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from gradwire_engine.errors import DeadlineExceeded
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import rosen, rosen_der, rosen_hess
 
 ROSENBROCK = (
@@ -21,13 +22,13 @@ def rosenbrock(problem):
 
 def test_values_and_derivatives(rosenbrock):
     x = rosenbrock.start
-    np.testing.assert_array_equal(x, [1.2, 0.3, 1.1, 0.9, -0.4])
+    assert_array_equal(x, [1.2, 0.3, 1.1, 0.9, -0.4])
     value, gradient = rosenbrock.value_and_gradient(x)
     assert value == pytest.approx(rosen(x))
-    np.testing.assert_allclose(gradient, rosen_der(x))
-    np.testing.assert_allclose(rosenbrock.hessian(x), rosen_hess(x), atol=1e-9)
+    assert_allclose(gradient, rosen_der(x))
+    assert_allclose(rosenbrock.hessian(x), rosen_hess(x), atol=1e-9)
     v = np.array([1.0, -2, 0.5, 3, 0])
-    np.testing.assert_allclose(rosenbrock.hessian_product(x, v), rosen_hess(x) @ v, atol=1e-9)
+    assert_allclose(rosenbrock.hessian_product(x, v), rosen_hess(x) @ v, atol=1e-9)
 
 
 def test_what_depends_on_fixed_variables_alone_is_computed_once(problem, data, monkeypatch):
@@ -44,10 +45,10 @@ def test_what_depends_on_fixed_variables_alone_is_computed_once(problem, data, m
 
 def test_other_targets_and_programs_share_the_sources(problem, engine):
     given = problem("y = x*x\nsum(y)", {"x": [1.0, 2]})
-    np.testing.assert_array_equal(given.other(None, "y", "/a").residuals(given.start), [1, 4])
+    assert_array_equal(given.other(None, "y", "/a").residuals(given.start), [1, 4])
     other = given.other("x - 1", None, "/b")
-    np.testing.assert_array_equal(other.residuals(given.start), [0, 1])
-    np.testing.assert_array_equal(other.jacobian(given.start), np.eye(2))
+    assert_array_equal(other.residuals(given.start), [0, 1])
+    assert_array_equal(other.jacobian(given.start), np.eye(2))
 
 
 def test_a_poll_may_end_an_evaluation(problem):

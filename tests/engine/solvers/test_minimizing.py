@@ -13,6 +13,7 @@ from gradwire_engine.errors import (
     OverBudget,
 )
 from gradwire_solvers import METHODS, Constraint, LocalProblem, Specification, solve
+from numpy.testing import assert_allclose
 from scipy.optimize import minimize, rosen, rosen_der, rosen_hess, rosen_hess_prod
 
 from tests.engine.solvers.conftest import pointer_to
@@ -52,7 +53,7 @@ def test_with_its_own_tolerances_a_run_is_that_of_scipy_itself(run, method):
     mine = run("minimize", ROSENBROCK, {"x": START}, method, options=options)
     theirs = by_hand(method, **options)
     assert mine.success is bool(theirs.success)
-    np.testing.assert_allclose(mine.solution["x"], theirs.x, atol=1e-4)
+    assert_allclose(mine.solution["x"], theirs.x, atol=1e-4)
     assert mine.value == pytest.approx(rosen(mine.solution["x"]), abs=1e-13)
     gradient = rosen_der(mine.solution["x"])
     assert mine.gradient_norm == pytest.approx(np.abs(gradient).max(), abs=1e-8, rel=1e-4)
@@ -66,7 +67,7 @@ def test_the_dogleg_needs_a_positive_definite_hessian(run):
     options = {"gtol": 1e-4}
     mine = run("minimize", ROSENBROCK, {"x": start}, "dogleg", options=options)
     theirs = by_hand("dogleg", start, **options)
-    np.testing.assert_allclose(mine.solution["x"], theirs.x, rtol=1e-8)
+    assert_allclose(mine.solution["x"], theirs.x, rtol=1e-8)
     assert (mine.success, mine.iterations) == (True, theirs.nit)
     assert mine.evaluations.hessian > 1
     lost = run("minimize", ROSENBROCK, {"x": START}, "dogleg", options=options)
@@ -78,7 +79,7 @@ def test_the_dogleg_needs_a_positive_definite_hessian(run):
 def test_constraints_are_programs(run, engine, method):
     found = run("minimize", method=method, constraints=hs71(engine), **HS71)
     assert found.success
-    np.testing.assert_allclose(found.solution["x"], HS71_OPTIMUM, atol=1e-4)
+    assert_allclose(found.solution["x"], HS71_OPTIMUM, atol=1e-4)
     assert found.value == pytest.approx(17.0140173, abs=1e-4)
     assert found.gradient_norm < 1e-4
 
@@ -89,7 +90,7 @@ def test_a_constraint_may_be_an_intermediate_between_bounds(run, method):
     text = "radius = sum(x**2)\nfirst = x[:1]\nsum((x - array([3, 4]))**2)"
     constraints = [Constraint(None, "radius", None, 4), Constraint(None, "first", np.ones(1), 1.1)]
     found = run("minimize", text, {"x": [1, 1]}, method, constraints=constraints)
-    np.testing.assert_allclose(found.solution["x"], [1.1, np.sqrt(4 - 1.21)], atol=1e-3)
+    assert_allclose(found.solution["x"], [1.1, np.sqrt(4 - 1.21)], atol=1e-3)
 
 
 @pytest.mark.parametrize("method", [name for name in BY_SCIPY if METHODS["minimize"][name].bounds])
@@ -100,14 +101,14 @@ def test_bounds_hold(run, method):
     found = run("minimize", text, {"x": 0, "y": 0}, method, bounds=bounds)
     assert found.value == pytest.approx(-np.sqrt(3) / 2 - np.pi / 3, abs=1e-5)
     found = run("minimize", "sum((x - 3)**2)", {"x": [0, 1]}, method, bounds={"x": (None, 2)})
-    np.testing.assert_allclose(found.solution["x"], 2, atol=1e-3)
+    assert_allclose(found.solution["x"], 2, atol=1e-3)
     assert found.gradient_norm < 1e-2
 
 
 def test_float32_sources_are_optimised_in_double_precision_and_come_back(run):
     found = run("minimize", ROSENBROCK, {"x": START[:2].astype(np.float32)}, "BFGS")
     assert found.solution["x"].dtype == np.float32
-    np.testing.assert_allclose(found.solution["x"], 1, atol=2e-2)
+    assert_allclose(found.solution["x"], 1, atol=2e-2)
 
 
 def test_a_path_taken_anew_is_recorded_on_the_way(run):
@@ -241,14 +242,14 @@ C = cholesky(K)
 def test_steps_beyond_where_there_are_values_lead_back(run, method):
     found = run("minimize", "x - log(x)", {"x": 5.0}, method)
     assert found.success
-    np.testing.assert_allclose(found.solution["x"], 1, atol=1e-3)
+    assert_allclose(found.solution["x"], 1, atol=1e-3)
 
 
 @pytest.mark.parametrize("method", ["L-BFGS-B", "TNC", "SLSQP", "trust-constr"])
 def test_steps_to_bounds_where_the_value_is_infinite_lead_back(run, method):
     found = run("minimize", "sum(x - log(x))", {"x": [5.0, 0.5]}, method, bounds={"x": (0, None)})
     assert found.success
-    np.testing.assert_allclose(found.solution["x"], 1, atol=1e-2)
+    assert_allclose(found.solution["x"], 1, atol=1e-2)
 
 
 def test_slsqp_goes_on_from_a_point_without_value(run):
@@ -287,7 +288,7 @@ def test_a_tolerance_of_zero_is_reached_at_a_gradient_of_zero(run, method):
 def test_dense_matrices_are_factorised_where_there_are_any(run, method, given):
     options = {"factorization_method": method}
     found = run("minimize", "(x - 2)**2", {"x": 3.0}, "trust-constr", options=options, **given)
-    np.testing.assert_allclose(found.solution["x"], 2, atol=1e-4)
+    assert_allclose(found.solution["x"], 2, atol=1e-4)
 
 
 def test_a_constraint_without_a_value_at_the_start_is_pointed_to(run):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_solvers.progress import MOST_ENTRIES, History
+from numpy.testing import assert_array_equal, assert_equal
 
 
 def ticking(step=1.0):
@@ -28,7 +29,7 @@ def test_a_history_is_evenly_thinned_and_has_the_last_entry(iterations):
     assert (found[0], found[-1]) == (0, iterations)
     assert len(set(np.diff(found[:-1]))) <= 1
     assert len(found) > min(iterations, MOST_ENTRIES / 2 - 2)
-    np.testing.assert_array_equal(columns["value"], 100.0 - found)
+    assert_array_equal(columns["value"], 100.0 - found)
 
 
 def test_a_history_goes_on_as_if_it_had_not_been_interrupted():
@@ -40,7 +41,7 @@ def test_a_history_goes_on_as_if_it_had_not_been_interrupted():
     second = History(first.kept())
     for i in range(1777, 3000):
         second.add(i, float(i), 1.0, float(i))
-    np.testing.assert_equal(second.columns(), whole.columns())
+    assert_equal(second.columns(), whole.columns())
 
 
 def test_every_iteration_is_reported_with_its_rate(run):

@@ -13,6 +13,7 @@ from gradwire_engine.errors import (
     OverBudget,
 )
 from gradwire_solvers import METHODS, LocalProblem, Specification, solve
+from numpy.testing import assert_allclose
 from scipy.optimize import root
 
 from tests.engine.solvers.conftest import pointer_to
@@ -33,8 +34,8 @@ def test_roots_are_those_of_scipy_itself(run, data, method):
     mine = run("root", LINEAR, {"x": np.zeros(6), "A": data(A), "b": data(B)}, method)
     theirs = root(by_hand, np.zeros(6), jac=lambda x: A + np.diag(0.3 * x**2))
     assert mine.success
-    np.testing.assert_allclose(mine.solution["x"], theirs.x, atol=1e-5)
-    np.testing.assert_allclose(mine.value, by_hand(mine.solution["x"]), atol=1e-12)
+    assert_allclose(mine.solution["x"], theirs.x, atol=1e-5)
+    assert_allclose(mine.value, by_hand(mine.solution["x"]), atol=1e-12)
     assert mine.gradient_norm == pytest.approx(np.abs(mine.value).max())
     assert mine.evaluations.value >= mine.iterations
     assert mine.history["value"][0] == pytest.approx(np.abs(B).max())
@@ -42,7 +43,7 @@ def test_roots_are_those_of_scipy_itself(run, data, method):
 
 def test_residuals_come_in_the_structure_of_the_target(run):
     found = run("root", CIRCLE, {"x": 1.0, "y": 0.5})
-    np.testing.assert_allclose([*found.solution.values()], np.sqrt(2), rtol=1e-8)
+    assert_allclose([*found.solution.values()], np.sqrt(2), rtol=1e-8)
     assert found.value.keys() == {"on", "line"}
     assert np.abs(found.value["on"]) < 1e-8
 
@@ -103,7 +104,7 @@ def test_a_dense_jacobian_that_is_too_large_is_refused_before_it_is_made(method)
     with pytest.raises(OverBudget, match="a dense Jacobian of 1,280,000 bytes"):
         solve(problem, Specification("root", method), clock=perf_counter)
     found = solve(problem, Specification("root", "krylov"), clock=perf_counter)
-    np.testing.assert_allclose(found.solution["x"], np.sqrt(2), rtol=1e-5)
+    assert_allclose(found.solution["x"], np.sqrt(2), rtol=1e-5)
 
 
 @pytest.mark.parametrize(("text", "start"), [("x**2 + 1", 1.0), ("x**2 - 1", 0.0)])
@@ -123,7 +124,7 @@ def test_where_scipy_raises_a_run_ends_without_an_error(run, text, method):
 
 def test_krylov_differs_by_more_than_single_precision_rounds(run):
     found = run("root", "cos(x) - x", {"x": np.float32(1)}, "krylov")
-    np.testing.assert_allclose(found.solution["x"], 0.739085, rtol=1e-5)
+    assert_allclose(found.solution["x"], 0.739085, rtol=1e-5)
 
 
 @pytest.mark.parametrize("method", ["broyden1", "df-sane"])

@@ -7,6 +7,7 @@ import pytest
 from gradwire_solvers import METHODS, Constraint
 
 from tests.effort import share
+from tests.tables import cases
 
 BY_SCIPY = [name for name, method in METHODS["minimize"].items() if not method.first_order]
 CONSTRAINED = [name for name in BY_SCIPY if METHODS["minimize"][name].constraints]
@@ -131,21 +132,7 @@ def test_what_no_point_satisfies_is_no_success(run, method, value):
 
 
 @pytest.mark.parametrize("method", BY_SCIPY)
-@pytest.mark.parametrize(
-    ("text", "start"),
-    [
-        ("-log(x)", 1.0),
-        ("x**3", -1.0),
-        ("x - 1e6", 0.5),
-        ("maximum(x, 2*x)", 1.0),
-        ("sum(maximum(0.0, 1 - [1.0, -2.0]*x))", 3.0),
-        ("abs(x) + 0.1*x", 3.0),
-        ("1e-10*(cos(x) + 1)", 0.0),
-        ("x[0]**2 - x[1]**2 + x[1]**4", [1.0, 0.0]),
-        ("x[0]*x[1]", [0.0, 0.0]),
-        ("1/(1 + exp(-x))", 0.0),
-    ],
-)
+@cases("text, start")
 def test_without_a_minimum_there_is_no_success(run, method, text, start):
     """No least value, kinks, maxima, saddle points, and slopes that never end."""
     found = run("minimize", text, {"x": start}, method, options={}, max_seconds=None)

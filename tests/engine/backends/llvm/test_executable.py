@@ -13,6 +13,7 @@ from gradwire_engine import Leaf, Query
 from gradwire_engine.engine import Engine
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.effort import examples
 
@@ -75,7 +76,7 @@ def test_machine_code_comes_after_the_second_replay(by_native):
     answers += [flat(call.replay(go_on)) for _ in range(3)]
     for answer in answers[1:]:
         for found, expected in zip(answer, answers[0], strict=True):
-            np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
+            assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
 
 
 def test_an_eager_one_does_not_wait(at_once):
@@ -106,7 +107,7 @@ def test_guards_fail_over_to_other_paths(request, fixture):
         answer = flat(asked(ask, GUARDED, {"v": v}).replay(go_on))
         expected = flat(asked(plain, GUARDED, {"v": v}, exact=True).replay(go_on))
         for found, other in zip(answer, expected, strict=True):
-            np.testing.assert_allclose(found, other, rtol=1e-13, atol=1e-15)
+            assert_allclose(found, other, rtol=1e-13, atol=1e-15)
         paths = asked(ask, GUARDED, {"v": v}).entry.paths
         if k == 6:
             for path in paths:
@@ -142,7 +143,7 @@ def test_a_kernel_that_cannot_be_compiled_leaves_numpy(caplog):
     assert "could not be compiled" in caplog.text
     assert not kernels(run)
     for answer in answers:
-        np.testing.assert_array_equal(answer, np.tanh(np.exp(np.ones(25))))
+        assert_array_equal(answer, np.tanh(np.exp(np.ones(25))))
 
 
 def test_what_could_not_be_compiled_is_tried_again(caplog):
@@ -161,7 +162,7 @@ def test_what_could_not_be_compiled_is_tried_again(caplog):
     until(lambda: caplog.records)
     arriving(run, w.inputs)
     (z,) = run.replay(w.inputs, go_on).outputs
-    np.testing.assert_allclose(z, np.sinh(np.e), rtol=1e-14)
+    assert_allclose(z, np.sinh(np.e), rtol=1e-14)
 
 
 def test_after_a_failure_others_are_compiled():
@@ -170,7 +171,7 @@ def test_after_a_failure_others_are_compiled():
     w = Writer()
     run = native(w.tape(apply("tanh", apply("exp", w.input(np.ones(26))))))
     (z,) = run.replay(w.inputs, go_on).outputs
-    np.testing.assert_allclose(z, np.tanh(np.e), rtol=1e-15)
+    assert_allclose(z, np.tanh(np.e), rtol=1e-15)
 
 
 def test_equal_texts_are_compiled_once_for_those_who_share_a_library():
@@ -190,7 +191,7 @@ def test_what_ieee_arithmetic_answers_beside_kernels_is_answered(at_once):
         found = flat(asked(at_once, text, {"v": v}).replay(go_on))
         expected = flat(asked(at_once, text, {"v": v}, exact=True).replay(go_on))
         for one, other in zip(found, expected, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-14)
+            assert_allclose(one, other, rtol=1e-14)
 
 
 @pytest.mark.parametrize("compile_texts", [None, compile_here])
@@ -235,4 +236,4 @@ def test_random_programs_agree_with_exact_replays(text, seed):
     for answer in found:
         for one, other in zip(answer, expected, strict=True):
             scale = 1 + np.max(np.abs(other))
-            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9 * scale)
+            assert_allclose(one, other, rtol=1e-9, atol=1e-9 * scale)

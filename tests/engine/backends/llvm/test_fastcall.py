@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from tests.effort import examples
 
@@ -121,7 +122,7 @@ def test_operands_out_of_order_are_copied_and_nothing_is_written_there(copy, lay
     before = array.copy()
     with pytest.raises(InternalError):
         copy(out, array)
-    np.testing.assert_array_equal(array, before)
+    assert_array_equal(array, before)
 
 
 @pytest.mark.parametrize("array", [np.ones((1, 5)).T, np.ones((3, 1, 4)), np.ones((4, 2))[1:3]])
@@ -198,7 +199,7 @@ def test_results_are_made(char, shape, releases):
         assert z.dtype == x.dtype
         assert z.flags.owndata
         assert z.flags.carray
-        np.testing.assert_array_equal(z, x)
+        assert_array_equal(z, x)
         assert told == 0.0
     assert not np.shares_memory(results[0][0], results[1][0])
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.effort import examples, share
 
@@ -187,7 +188,7 @@ def test_errors_of_floats_at_every_so_many_bits(name):
         nearest = true.astype(np.float32)
     found = arrays(name, (SINGLES, ""))(x)
     finite = np.isfinite(nearest) & np.isfinite(found)
-    np.testing.assert_array_equal(found[~finite], nearest[~finite])
+    assert_array_equal(found[~finite], nearest[~finite])
     off = np.abs(found[finite] - true[finite]) / np.spacing(np.abs(nearest[finite]))
     assert off.max() <= MOST_ULPS["float"], x[finite][off.argmax()]
 
@@ -213,7 +214,7 @@ def test_errors_where_another_reduction_begins(name):
     far = of_all_exponents(share(4000))
     far = far[np.abs(far) >= FAR]
     expected = [getattr(math, name)(x) for x in far]
-    np.testing.assert_array_equal(arrays(name)(far), expected)
+    assert_array_equal(arrays(name)(far), expected)
 
 
 @pytest.mark.parametrize(
@@ -289,12 +290,12 @@ def test_special_values_are_those_of_c(name, of):
     with np.errstate(over="ignore"):
         expected = reference(name, *[x.astype(float) for x in xs]).astype(dtype)
     found = arrays(name, of)(*xs)
-    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
-    np.testing.assert_array_equal(np.isinf(found), np.isinf(expected))
+    assert_array_equal(np.isnan(found), np.isnan(expected))
+    assert_array_equal(np.isinf(found), np.isinf(expected))
     number, eps = ~np.isnan(expected), np.finfo(dtype)
     least = float(eps.smallest_subnormal) if of[0].single else 0
-    np.testing.assert_allclose(found[number], expected[number], rtol=float(9 * eps.eps), atol=least)
-    np.testing.assert_array_equal(np.signbit(found[number]), np.signbit(expected[number]))
+    assert_allclose(found[number], expected[number], rtol=float(9 * eps.eps), atol=least)
+    assert_array_equal(np.signbit(found[number]), np.signbit(expected[number]))
 
 
 def bounded_powers(rng: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -324,7 +325,7 @@ def test_powers_of_negative_numbers_and_whole_powers():
         exact = small**exponents
         kept = held(exact, of[0]) == exact  # floats do not have all of these
         given_values = [held(each[kept], of[0]) for each in (small, exponents)]
-        np.testing.assert_array_equal(arrays("pow", of)(*given_values), exact[kept])
+        assert_array_equal(arrays("pow", of)(*given_values), exact[kept])
 
 
 @pytest.mark.parametrize("name", ["atan2", "hypot"])
@@ -347,7 +348,7 @@ def test_the_rest_of_a_division_is_exact(of):
         y = rng.permutation(x[x != 0])
         x = x[: y.size]
         expected = [math.fmod(*each) for each in zip(x, y, strict=True)]
-        np.testing.assert_array_equal(arrays("fmod", of)(x, y), expected)
+        assert_array_equal(arrays("fmod", of)(x, y), expected)
 
 
 def test_angles_of_very_unequal_numbers():
@@ -357,7 +358,7 @@ def test_angles_of_very_unequal_numbers():
 
 def test_vectors_have_the_c_librarys_gamma_of_negative_numbers():
     x = -np.abs(of_moderate_size(share(2000)))
-    np.testing.assert_array_equal(arrays("lgamma")(x), reference("lgamma", x))
+    assert_array_equal(arrays("lgamma")(x), reference("lgamma", x))
 
 
 @cache
@@ -416,7 +417,7 @@ def test_numbers_and_vectors_have_the_same_bits(name):
         values = np.abs(values)
     xs = [rng.permutation(values) for _ in range(operands(name))]
     one, eight = arrays(name, (DOUBLES, ""))(*xs), arrays(name)(*xs)
-    np.testing.assert_array_equal(np.isnan(one), np.isnan(eight))
+    assert_array_equal(np.isnan(one), np.isnan(eight))
     number = ~np.isnan(one)
     assert one[number].tobytes() == eight[number].tobytes()
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gradwire_engine.answer import Leaf, Query
+from gradwire_engine.answer import Leaf
 from gradwire_engine.engine import Engine
+from numpy.testing import assert_array_equal
+
+from tests.engine.conftest import called
 
 pytest.importorskip("llvmlite")
 
@@ -24,7 +27,7 @@ def processor(request, monkeypatch):
 
 def machine_code(text, x):
     engine = Engine(backend=NativeBackend())
-    call = engine.call(engine.parse(text), {"x": Leaf(x)}, Query("evaluate"))
+    call = called(engine, text, {"x": Leaf(x)}, "evaluate")
     for _ in range(3):
         found = call.replay(lambda: None).value
     ops = [i.op.name for i in call.entry.paths[0].tiers.executable.replayed.instructions]
@@ -36,8 +39,8 @@ def same(got, expected):
     assert got.dtype == expected.dtype
     bits = f"u{got.itemsize}"
     numbers = ~np.isnan(expected)
-    np.testing.assert_array_equal(np.isnan(got), ~numbers)
-    np.testing.assert_array_equal(got.view(bits)[numbers], expected.view(bits)[numbers])
+    assert_array_equal(np.isnan(got), ~numbers)
+    assert_array_equal(got.view(bits)[numbers], expected.view(bits)[numbers])
 
 
 @HALVES

@@ -12,8 +12,10 @@ import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.effort import examples
+from tests.engine.conftest import called
 
 pytest.importorskip("llvmlite")
 
@@ -64,7 +66,7 @@ def test_kernels_tell_whether_results_are_finite(dtype, n, data):
     assert kernels(run)
     assert kernels(run)[0].checked == {0}
     assert replayed.finite == bool(np.isfinite(x).all())
-    np.testing.assert_array_equal(replayed.outputs[0], -x + -x)
+    assert_array_equal(replayed.outputs[0], -x + -x)
 
 
 @pytest.mark.parametrize("shape", [(3, SIZES[-1]), (SIZES[-1], 3), (5, 7, 499), (17, 1001)])
@@ -120,8 +122,8 @@ def test_large_arrays_are_computed_in_several_calls_with_polls_between(n):
     assert first >= polls >= 4
     assert replayed.finite
     expected = np.tanh(x) ** 2
-    np.testing.assert_allclose(replayed.outputs[0], expected, rtol=1e-14)
-    np.testing.assert_allclose(replayed.outputs[1], expected.sum(), rtol=1e-12)
+    assert_allclose(replayed.outputs[0], expected, rtol=1e-14)
+    assert_allclose(replayed.outputs[1], expected.sum(), rtol=1e-12)
     assert replayed.outputs[2] == pytest.approx(np.tanh(x.max()), rel=1e-15)
     for stop in (2, polls):
         calls = [0]
@@ -144,9 +146,9 @@ def test_large_sums_along_each_axis_in_several_calls():
     replayed = native(tape).replay(w.inputs, lambda: polls.append(1))
     assert len(polls) > 3
     for z, axis in zip(replayed.outputs, [0, 1, None], strict=False):
-        np.testing.assert_allclose(z, -x.sum(axis=axis), rtol=1e-10, atol=1e-10)
+        assert_allclose(z, -x.sum(axis=axis), rtol=1e-10, atol=1e-10)
     for z, axis in zip(replayed.outputs[3:], [0, 1], strict=True):
-        np.testing.assert_array_equal(z, (-x).max(axis=axis))
+        assert_array_equal(z, (-x).max(axis=axis))
 
 
 N = 300_001
@@ -184,7 +186,7 @@ def test_threads_tell_of_what_is_not_finite(value):
         call = engine.call(program, leaves, Query("evaluate"))
         answer = call.replay(go_on)
         assert "forward" in answer.nonfinite
-        np.testing.assert_array_equal(answer.value[0], x + 1)
+        assert_array_equal(answer.value[0], x + 1)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -195,18 +197,18 @@ def test_one_looks_at_the_deadline_in_nests_of_any_shape(name, threads):
     rng = np.random.default_rng(1)
     leaves = {name: Leaf(rng.normal(size=shape).astype(dtype)) for name, shape in shapes.items()}
     engine = Engine(Limits(threads=threads), backend=NativeBackend())
-    call = engine.call(engine.parse(text), leaves, Query("evaluate"))
+    call = called(engine, text, leaves, "evaluate")
     call.replay(go_on)
     polls: list[int] = []
     answer, again = (call.replay(lambda: polls.append(threading.get_ident())) for _ in range(2))
-    exact = engine.call(engine.parse(text), leaves, Query("evaluate", exact=True)).replay(go_on)
+    exact = called(engine, text, leaves, "evaluate", exact=True).replay(go_on)
     values = (each.value for each in (answer, again, exact))
     found, repeated, expected = ([*a] if isinstance(a, list) else [a] for a in values)
     rtol = 1e-11 if dtype == "float64" else 1e-4
     for x, z, y in zip(found, repeated, expected, strict=True):
         assert x.dtype == y.dtype
-        np.testing.assert_array_equal(x, z)
-        np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol * np.max(np.abs(y)))
+        assert_array_equal(x, z)
+        assert_allclose(x, y, rtol=rtol, atol=rtol * np.max(np.abs(y)))
     nests = [
         nest
         for kernel in kernels(call.entry.paths[0].executable)
@@ -232,7 +234,7 @@ def test_sums_of_negative_zeros_are_positive(shape):
     x = w.input(np.full(shape, -0.0))
     z = Sum((1,))(apply("negative", apply("absolute", x)))
     for found, expected in zip(*both(w.tape(z, apply("exp", z)), w.inputs), strict=True):
-        np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+        assert_array_equal(np.signbit(found), np.signbit(expected))
         assert not np.signbit(found).any()
 
 
@@ -255,9 +257,7 @@ def test_operands_in_any_layout(layout, dtype):
     y = w.input(np.ones((5, 7), dtype))
     z = apply("where", condition, w.input(np.zeros((5, 7), dtype)), y)
     w.inputs[-1] = x
-    tape = w.tape(apply("where", apply("equal", z, y), z, y), z)
-    for found, expected in zip(*both(tape, w.inputs), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    w.agree(apply("where", apply("equal", z, y), z, y), z)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
@@ -268,7 +268,7 @@ def test_numbers_of_each_dtype(dtype):
     spread = apply("where", w.input(np.arange(9) > 4), z, x)
     for found, expected in zip(*both(w.tape(z, spread), w.inputs), strict=True):
         assert isinstance(found, np.generic if expected.ndim == 0 else np.ndarray)
-        np.testing.assert_array_equal(found, expected)
+        assert_array_equal(found, expected)
 
 
 def test_numbers_that_python_computed_between_kernels():
@@ -278,8 +278,7 @@ def test_numbers_that_python_computed_between_kernels():
     other = apply("floor_divide", total, w.builder.constant(np.array(0.3)))
     truth = apply("less", other, total)
     z = apply("where", truth, apply("tanh", apply("add", x, other)), x)
-    for found, expected in zip(*both(w.tape(z, other, truth), w.inputs), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    w.agree(z, other, truth, rtol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -310,7 +309,7 @@ def test_rounding_does_not_add_up(shape, axes, dtype):
     terms = x.size // max(z.size, 1)
     exact = -terms * float(x.flat[0])
     most = 40 * np.finfo(dtype).eps * abs(exact)
-    np.testing.assert_allclose(np.asarray(z, float), exact, rtol=0, atol=most)
+    assert_allclose(np.asarray(z, float), exact, rtol=0, atol=most)
     x.flat[-1] = np.inf
     (z,) = native(tape).replay([x], go_on).outputs
     assert np.isneginf(z).sum() == 1

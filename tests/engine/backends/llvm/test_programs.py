@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
 from gradwire_engine.errors import BadArgument
+from numpy.testing import assert_allclose
+
+from tests.engine.conftest import called
 
 pytest.importorskip("llvmlite")
 
@@ -86,7 +89,7 @@ def test_kernels_give_what_instructions_give_one_by_one(ask, text):
     for found, expected in compared(ask, text, variables()):
         assert found.dtype == expected.dtype
         assert found.shape == expected.shape
-        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
+        assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.parametrize("text", PROGRAMS[:6])
@@ -94,20 +97,20 @@ def test_kernels_in_single_precision(ask, text):
     values = {k: Leaf(x.value.astype("f4")) for k, x in variables().items()}
     for found, expected in compared(ask, text, values):
         assert found.dtype == expected.dtype == np.float32
-        np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
+        assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
 
 
 @pytest.mark.parametrize("text", PROGRAMS[:16])
 def test_kernels_of_second_derivatives(ask, text):
     for found, expected in compared(ask, text, variables(), kind="jacobian", sources=["v", "m"]):
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+        assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_what_fails_behind_a_decision_is_told_only_where_it_is_reached(ask):
     text = "y = v * 2\nif sum(y * y) > 1:\n    y = cholesky(outer(y, y) - eye(23)) @ y\nsum(y * v)"
     quiet = {"v": Leaf(np.full(23, 1e-3))}
     for exact in (False, True):
-        call = ask.engine.call(ask.engine.parse(text), quiet, Query("gradient", exact=exact))
+        call = called(ask.engine, text, quiet, "gradient", exact=exact)
         for _ in range(3):
             assert call.replay(ask.poll).value == pytest.approx(2 * 23 * 1e-6)
 
@@ -118,14 +121,14 @@ def test_threads_share_the_passes(text, monkeypatch):
     monkeypatch.setattr(spans, "STEPS_BETWEEN_POLLS", 64)
     ask = Asker(Limits(threads=3))
     for found, expected in compared(ask, text, variables()):
-        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
+        assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
 
 
 def test_threads_give_what_one_gives_where_slices_overlap():
     x = {"x": Leaf(np.random.default_rng(0).normal(size=200_000))}
     text = "sum((x[7:] * x[:-7] - x[3:-4])**2 * x[:-7])"
     for found, expected in compared(Asker(Limits(threads=4)), text, x):
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        assert_allclose(found, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -138,7 +141,7 @@ def test_what_is_not_finite_is_found_wherever_it_is(text, threads):
         value = x if at is None else np.where(np.arange(100_000) == at, 0, x)
         shaped = value if name == "x" else value.reshape(100, 1000)
         given = {name: Leaf(shaped)}
-        call = ask.engine.call(ask.engine.parse(text), given, Query("gradient"))
+        call = called(ask.engine, text, given, "gradient")
         gradient = call.replay(ask.poll).gradients[name]
         found = call.replay(ask.poll).nonfinite
         assert ("backward" in found) == (not np.isfinite(gradient).all())
@@ -170,4 +173,4 @@ def test_passes_end_where_an_index_leaves_its_array(text, kind):
     values = {"v": Leaf(np.full(7, 0.1)), "m": Leaf(np.full((3, 4), 0.1))}
     for _ in range(2):
         with pytest.raises(BadArgument, match="out of range"):
-            engine.call(engine.parse(text), values, Query(kind)).replay(poll)
+            called(engine, text, values, kind).replay(poll)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from gradwire_engine.engine import Engine
+from numpy.testing import assert_allclose
 
 pytest.importorskip("llvmlite")
 
@@ -39,7 +40,7 @@ def test_exponents_are_lessened_in_the_kernel(monkeypatch, function):
         assert kernels(run)
         with named(row):
             for x, y in zip(found, expected, strict=True):
-                np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-14)
+                assert_allclose(x, y, rtol=1e-12, atol=1e-14)
 
 
 SHORT, LENGTHS = [1, 3, 16], [1, 2, 16, 17, 999, 1013]
@@ -57,7 +58,7 @@ def test_convolutions_with_short_vectors_are_in_kernels(monkeypatch, n, m):
     monkeypatch.setattr(Engine, "backend", NativeBackend())
     call = asked(Asker(), text, values)
     for x, y in zip(flat(call.replay(go_on)), expected, strict=True):
-        np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-12 * np.abs(y).max())
+        assert_allclose(x, y, rtol=1e-12, atol=1e-12 * np.abs(y).max())
     names = [i.op.name for i in call.entry.paths[0].executable.replayed.instructions]
     assert not {"full_convolution", "valid_convolution"}.intersection(names)
 
@@ -84,9 +85,9 @@ def compared(monkeypatch, text):
     monkeypatch.setattr(Engine, "backend", NativeBackend())
     call = asked(Asker(), text, values, sources=["c"])
     found = call.replay(go_on)
-    np.testing.assert_allclose(found.value, expected.value, rtol=1e-11)
+    assert_allclose(found.value, expected.value, rtol=1e-11)
     (gradient,), (one,) = found.gradients, expected.gradients
-    np.testing.assert_allclose(gradient, one, rtol=0, atol=1e-11 * np.abs(one).max())
+    assert_allclose(gradient, one, rtol=0, atol=1e-11 * np.abs(one).max())
     return {i.op.name for i in call.entry.paths[0].executable.tape.instructions}
 
 
@@ -111,9 +112,9 @@ def test_differences_that_all_who_read_them_distribute_are_not_made(monkeypatch)
     monkeypatch.setattr(Engine, "backend", NativeBackend())
     call = asked(Asker(), text, values, sources=["means", "factors"])
     found = call.replay(go_on)
-    np.testing.assert_allclose(found.value, expected.value, rtol=1e-10)
+    assert_allclose(found.value, expected.value, rtol=1e-10)
     for one, other in zip(found.gradients, expected.gradients, strict=True):
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-10 * np.abs(other).max())
+        assert_allclose(one, other, rtol=0, atol=1e-10 * np.abs(other).max())
     made = call.entry.paths[0].executable.tape.instructions
     given = [[made[a].type.shape for a in i.args] for i in made if i.op.name == "subtract"]
     assert [(1000, 10), (25, 1, 10)] not in given

@@ -12,6 +12,9 @@ from gradwire_engine.ops.linalg.contraction import Contract, contract
 from gradwire_engine.tape import ArrayType, Instruction, Tape
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from tests.tables import cases
 
 #: Which arrays have a label: both operands and the result, one operand and the result, or both
 #: operands.
@@ -56,7 +59,7 @@ def test_every_lowering_is_einsum(drawn, dtype, many, large, seed):
         ((into,), _, _) = WalkExecutable(tape).replay(values, lambda: None)
     contraction.lowered.cache_clear()
     for value in (found, into):
-        np.testing.assert_array_equal(value, expected)
+        assert_array_equal(value, expected)
         assert np.asarray(value).dtype == expected.dtype
 
 
@@ -68,21 +71,7 @@ def test_derivatives_of_contractions(drawn, dtype, seed):
     assert check(lambda b, x, y: op(x, y), values) == []
 
 
-@pytest.mark.parametrize(
-    ("subscripts", "shapes", "expected"),
-    [
-        ("a,a->", [(9,), (9,)], "dot"),
-        ("ab,b->a", [(9, 8), (8,)], "dot"),
-        ("ab,a->b", [(9, 8), (9,)], "dot"),
-        ("ab,cb->ca", [(9, 8), (7, 8)], "dot"),
-        ("abc,cd->abd", [(9, 8, 7), (7, 6)], "dot"),
-        ("abc,b->ac", [(9, 80, 70), (80,)], "matmul"),
-        ("abc,acd->abd", [(9, 8, 7), (9, 7, 6)], "matmul"),
-        ("ab,ab->a", [(90, 40), (90, 40)], "vecdot"),
-        ("ab,ab->a", [(900, 4), (900, 4)], "ab,ab->a"),
-        ("ab,ab->b", [(9, 8), (9, 8)], (0,)),
-    ],
-)
+@cases("subscripts, shapes, expected")
 def test_how_arrays_are_contracted(subscripts, shapes, expected):
-    found = contraction.lowered(Contract(subscripts), *shapes, "f")
+    found = contraction.lowered(Contract(subscripts), *map(tuple, shapes), "f")
     assert found.function == expected

@@ -5,15 +5,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine import Engine, Leaf
 from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.check import interpret
 from gradwire_engine.errors import BadArgument, DeadlineExceeded, DomainError
 
+from tests.engine.conftest import called
+
 
 def executable(ask, text, variables, kind="evaluate"):
     leaves = {key: Leaf(np.asarray(value)) for key, value in variables.items()}
-    call = ask.engine.call(ask.engine.parse(text), leaves, Query(kind))
+    call = called(ask.engine, text, leaves, kind)
     call.compile(ask.poll)
     return call.entry.paths[0].executable, [leaf.value for leaf in leaves.values()]
 
@@ -136,7 +138,7 @@ def test_tenants_share_no_function_of_a_loop():
     text = "s = x\nfor i in range(5000):\n    s = sin(s) + x\nsum(s)"
     functions = []
     for one in (engine, engine.apart("bob")):
-        call = one.call(one.parse(text), {"x": Leaf(np.ones(3))}, Query("gradient"))
+        call = called(one, text, {"x": np.ones(3)}, "gradient")
         for _ in range(2):
             call.replay(lambda: None)
         backend: Any = one._context.backend

@@ -21,8 +21,9 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.patterns import ARRAY, FULL, Span, indexed_shape
 from gradwire_engine.ops.reductions.reductions import AllOf, AnyOf, Max, Min, Prod, Sum
 from gradwire_engine.tape import ArrayType, Instruction, Shape, Tape
+from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.engine.conftest import named
+from tests.engine.conftest import called, named
 
 PATTERNS = [
     *[(FULL, FULL), (Span(1, None, None), 0), (-1, Span(None, -1, 2)), (1, 2)],
@@ -88,7 +89,7 @@ def gives_what_the_kernel_gives(op: Op, shapes: Sequence[Shape], dtype: str) -> 
         assert found.shape == expected.shape
         scale = float(np.abs(expected).max(initial=1))
         eps = float(np.finfo(dtype).eps) if np.dtype(dtype).kind in "fc" else 0.0
-        np.testing.assert_allclose(found, expected, rtol=0, atol=64 * eps * scale)
+        assert_allclose(found, expected, rtol=0, atol=64 * eps * scale)
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
@@ -103,7 +104,7 @@ def test_what_is_not_finite_stays_where_it_is(op, shapes, value):
     run = WalkExecutable(tape_of(op, shapes, "float64"))
     (found,) = run.replay(given, lambda: None).outputs
     expected = errstate.run(op.kernel, NUMPY, *[x[()] for x in given])
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "int32", "float32"])
@@ -129,7 +130,7 @@ def test_indices_are_read_where_they_are_written():
     run = WalkExecutable(tape)
     for first, last in [(0, 1), (-1, 0), (3, -2)]:
         (found,) = run.replay([x, np.array(first), np.array(last)], lambda: None).outputs
-        np.testing.assert_array_equal(found, x[first, 1:, last])
+        assert_array_equal(found, x[first, 1:, last])
     with pytest.raises(IndexError):
         run.replay([x, np.array(4), np.array(0)], lambda: None)
 
@@ -167,8 +168,8 @@ def test_extremes_of_numbers_are_the_same_at_each_replay(name, dtype):
         if dtype == "int64" and x + y != 3:
             continue
         given = {"x": Leaf(np.asarray(x, dtype)), "y": Leaf(np.asarray(y, dtype))}
-        call = engine.call(engine.parse(f"{name}(x, y)"), given, Query("evaluate"))
+        call = called(engine, f"{name}(x, y)", given, "evaluate")
         for _ in range(3):
             found = call.replay(lambda: None).value
-            np.testing.assert_array_equal(found, getattr(np, name)(x, y))
+            assert_array_equal(found, getattr(np, name)(x, y))
             assert found.dtype == np.dtype(dtype)

@@ -5,6 +5,7 @@ import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.native import native_backend
 from gradwire_engine.polling import no_deadline
+from numpy.testing import assert_allclose
 
 ENDS = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-200, -1e200, 5e-324]
 
@@ -30,6 +31,6 @@ def test_slopes_are_those_of_each_power(engine, text, exponents):
     call = engine.call(program, variables, Query(kind="gradient"), [seeds])
     for _ in range(4):
         answer = call.replay(no_deadline)
-        np.testing.assert_allclose(answer.value, value, rtol=1e-13, atol=1e-13)
-        np.testing.assert_allclose(answer.gradients["x"], of_x, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(answer.gradients["w"], of_w, rtol=1e-12, atol=1e-12)
+        assert_allclose(answer.value, value, rtol=1e-13, atol=1e-13)
+        assert_allclose(answer.gradients["x"], of_x, rtol=1e-12, atol=1e-12)
+        assert_allclose(answer.gradients["w"], of_w, rtol=1e-12, atol=1e-12)

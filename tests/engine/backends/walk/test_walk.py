@@ -21,6 +21,7 @@ from gradwire_engine.ops.patterns import FULL, Span
 from gradwire_engine.tape import ArrayType, Instruction, Tape
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 DOUBLE = np.dtype("float64")
 SHAPES = [(), (4,), (3, 4), (3, 1)]
@@ -94,17 +95,15 @@ def test_a_walk_gives_the_bits_of_its_operations(tape, seed, pooled):
                 assert found.dtype == values[slot].dtype
                 assert found.shape == values[slot].shape
                 if products:
-                    np.testing.assert_allclose(found, values[slot], rtol=1e-9, atol=1e-9)
+                    assert_allclose(found, values[slot], rtol=1e-9, atol=1e-9)
                     continue
-                np.testing.assert_array_equal(found, values[slot])
+                assert_array_equal(found, values[slot])
                 if found.dtype == DOUBLE:
                     plain = ~np.isnan(found)
                     one, other = np.signbit(found), np.signbit(values[slot])
-                    np.testing.assert_array_equal(
-                        np.where(plain, one, 0), np.where(plain, other, 0)
-                    )
+                    assert_array_equal(np.where(plain, one, 0), np.where(plain, other, 0))
     for x, y in zip(inputs, before, strict=True):
-        np.testing.assert_array_equal(x, y)
+        assert_array_equal(x, y)
 
 
 def chain(length, *last):
@@ -139,7 +138,7 @@ def test_threads_replay_one_long_tape_at_once():
     with ThreadPoolExecutor(4) as pool:
         asked = [pool.submit(ask, engine, text, Query("evaluate"), x=x) for x in points]
         found = [future.result().value for future in asked]
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 def test_a_long_replay_looks_at_its_deadline():
@@ -160,5 +159,5 @@ def test_an_answer_keeps_its_memory():
     engine = Engine()
     answers = [ask(engine, "sum(x * x * x)", Query("gradient"), x=x) for _ in range(3)]
     for answer in answers:
-        np.testing.assert_allclose(answer.gradients["x"], 3 * x * x)
+        assert_allclose(answer.gradients["x"], 3 * x * x)
     assert len({answer.gradients["x"].ctypes.data for answer in answers}) == 3

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 pytest.importorskip("llvmlite")
 
@@ -54,7 +55,7 @@ def test_the_host_gets_what_is_on_the_device_when_it_is_its_turn():
         with device.working(go_on):
             x = device.copied(X)
         (found,) = executable.replay([x, W], go_on).outputs
-        np.testing.assert_allclose(found, np.sum(X @ W))
+        assert_allclose(found, np.sum(X @ W))
         release = threading.Event()
 
         def work() -> None:

@@ -17,6 +17,9 @@ from gradwire_engine.answer import Leaf, Limits, Query
 from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.errors import EngineError
 from gradwire_gpu.cupy.host import is_capturable
+from numpy.testing import assert_allclose
+
+from tests.engine.conftest import called
 
 pytest.importorskip("llvmlite")
 
@@ -56,7 +59,7 @@ def backend(request):
 def asked(backend, text, values, kind="gradient", limits=None):
     engine = Engine(limits or Limits(), backend=backend)
     leaves = {key: Leaf(np.asarray(value)) for key, value in values.items()}
-    return engine.call(engine.parse(text), leaves, Query(kind))
+    return called(engine, text, leaves, kind)
 
 
 @pytest.mark.thorough
@@ -114,7 +117,7 @@ def test_half_precision(backend, name, dtype):
         got = call.replay(go_on).gradients
         assert got["x"].dtype == dtype
         for x, y in [(got[key], expected[key]) for key in values if expected[key] is not None]:
-            np.testing.assert_allclose(x.astype(float), y.astype(float), rtol=2e-2, atol=1e-2)
+            assert_allclose(x.astype(float), y.astype(float), rtol=2e-2, atol=1e-2)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -137,7 +140,7 @@ def test_many_products_of_halves_are_of_halves(backend, text, products, dtype):
     for _ in range(3):
         got = call.replay(go_on).value
         assert got.dtype == expected.dtype
-        np.testing.assert_allclose(got.astype(float), expected.astype(float), rtol=1e-2, atol=1e-2)
+        assert_allclose(got.astype(float), expected.astype(float), rtol=1e-2, atol=1e-2)
     names = [i.op.name for i in call.entry.paths[0].tiers.executable.tape.instructions]
     assert names.count("contract_halves") == products
 
@@ -157,9 +160,7 @@ def test_products_of_halves_in_loops_whose_passes_values_decide(backend, dtype):
         got = call.replay(go_on).gradients
         for name, x in expected.items():
             scale = np.abs(x.astype(float)).max()
-            np.testing.assert_allclose(
-                got[name].astype(float), x.astype(float), rtol=2e-2, atol=2e-2 * scale
-            )
+            assert_allclose(got[name].astype(float), x.astype(float), rtol=2e-2, atol=2e-2 * scale)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -173,7 +174,7 @@ def test_what_a_loop_makes_of_halves_in_float32_is_not_rounded(backend, dtype):
         asked(each, text, {"x": x}, "evaluate").replay(go_on).value
         for each in (NUMPY_BACKEND, backend)
     )
-    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
+    assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -224,7 +225,7 @@ def test_another_path_is_recorded_anew(backend):
         x = sign * np.arange(1.0, 2001)
         answer = engine.call(program, {"x": Leaf(x)}, Query("gradient")).replay(go_on)
         expected = 2 * x if sign > 0 else -np.ones(2000)
-        np.testing.assert_allclose(answer.derivatives["gradients"]["x"], expected)
+        assert_allclose(answer.derivatives["gradients"]["x"], expected)
 
 
 def test_what_is_not_finite_is_found(backend):
@@ -269,7 +270,7 @@ def test_read_only_arrays_stay_on_the_device(backend):
     call = asked(backend, "sum(exp(x) * x)", {"x": x})
     answers = [call.replay(go_on).value for _ in range(4)]
     assert backend.device.residents.find(x, lambda _: pytest.fail("it is copied again")) is not None
-    np.testing.assert_allclose(answers, np.sum(np.exp(x) * x))
+    assert_allclose(answers, np.sum(np.exp(x) * x))
 
 
 @pytest.mark.thorough
@@ -287,7 +288,7 @@ def test_results_that_come_back_are_there_already():
             before = MEMORY.received
             (found,) = [engine.call(step, leaves, Query("evaluate")).replay(go_on).value]
             received.append(MEMORY.received - before)
-            np.testing.assert_allclose(found.ravel(), w.ravel() - 0.1 * (w.ravel() - x - number))
+            assert_allclose(found.ravel(), w.ravel() - 0.1 * (w.ravel() - x - number))
             w = found.reshape(-1)
         assert received[0] > w.nbytes
         assert max(received[1:]) < 100
@@ -326,7 +327,7 @@ def test_factors_of_products_are_rounded_if_asked(device, precision, digits, dty
         for value, expected in zip(kept, (kept[0], 1 if digits < 24 else kept[1]), strict=True):
             values = {"x": np.full((n, n), value, dtype), "y": np.ones((n, n), dtype)}
             found = asked(backend, "x @ y", values, "evaluate").replay(go_on).value
-            np.testing.assert_allclose(found, n * np.float32(expected), rtol=1e-6 / n)
+            assert_allclose(found, n * np.float32(expected), rtol=1e-6 / n)
 
 
 def test_tenants_share_the_memory_of_cublas():
@@ -370,7 +371,7 @@ def test_more_copies_than_there_is_page_locked_memory_for(backend):
         values = {name: RNG.random(50) + turn for name in names}
         found = asked(backend, text, values, "evaluate").replay(go_on).value
         expected = np.concatenate([values[name] * (k + 1) for k, name in enumerate(names)])
-        np.testing.assert_allclose(found, expected, rtol=1e-15)
+        assert_allclose(found, expected, rtol=1e-15)
     device, long = backend.device, RNG.random(6 << 20)  # six pieces
     with device.working(go_on):
         assert np.array_equal(device.copy_from(device.copied(long), go_on), long)
@@ -410,7 +411,7 @@ def test_threads_take_turns(backend):
         thread.start()
     for thread in threads:
         thread.join()
-    np.testing.assert_allclose(found, [found[0]] * 8)
+    assert_allclose(found, [found[0]] * 8)
 
 
 def test_a_lost_context_is_said_from_then_on():

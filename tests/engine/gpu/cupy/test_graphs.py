@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine
-from gradwire_engine.answer import Kind, Leaf, Query
+from gradwire_engine.answer import Kind, Leaf
 from gradwire_engine.backends.devices import GpuLost, OutOfGpuMemory
 from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_gpu.cupy import host
+
+from tests.engine.conftest import called
 
 pytest.importorskip("llvmlite")
 
@@ -66,7 +68,7 @@ def backend(request):
 def tape(text: str, kind: Kind = "gradient") -> Any:
     """The optimised tape of a program's value and gradient, by NumPy's rules."""
     engine = Engine(backend=NUMPY_BACKEND)
-    call = engine.call(engine.parse(text), {"x": Leaf(X), "w": Leaf(W)}, Query(kind))
+    call = called(engine, text, {"x": Leaf(X), "w": Leaf(W)}, kind)
     call.compile(go_on)
     return call.entry.paths[0].tiers.executable.tape
 

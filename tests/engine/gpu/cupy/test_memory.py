@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine
-from gradwire_engine.answer import Leaf, Query
+from gradwire_engine.answer import Leaf
 from gradwire_engine.backends.devices import GpuLost, OutOfGpuMemory
 from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_gpu.cupy import device, executable, segments
+
+from tests.engine.conftest import called
 
 pytest.importorskip("llvmlite")
 
@@ -90,7 +92,7 @@ class Replays:
 @cache
 def made() -> Any:
     engine = Engine(backend=NUMPY_BACKEND)
-    call = engine.call(engine.parse(TEXT), {"x": Leaf(X), "w": Leaf(W)}, Query("evaluate"))
+    call = called(engine, TEXT, {"x": Leaf(X), "w": Leaf(W)}, "evaluate")
     call.compile(go_on)
     return call.entry.paths[0].tiers.executable.tape
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from gradwire_engine import Engine
-from gradwire_engine.answer import Leaf, Query
+from gradwire_engine.answer import Leaf
 from gradwire_engine.backends.devices import OutOfGpuMemory
 from gradwire_engine.backends.walk.backend import NUMPY_BACKEND
 from gradwire_engine.ops.constants import Input
@@ -21,6 +21,9 @@ from gradwire_gpu.cupy import segments
 from gradwire_gpu.cupy.executable import CupyExecutable
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from tests.engine.conftest import called
 
 pytest.importorskip("llvmlite")
 
@@ -67,7 +70,7 @@ def block(text: str) -> Tape:
     values = [made, made / 3, made.astype("bfloat16"), np.asarray(P), Q]
     engine = Engine(backend=NUMPY_BACKEND)
     leaves = {name: Leaf(value) for name, value in zip(NAMES, values, strict=True)}
-    call = engine.call(engine.parse(text), leaves, Query("evaluate"))
+    call = called(engine, text, leaves, "evaluate")
     call.compile(go_on)
     found: Tape = call.entry.paths[0].tiers.executable.tape
     return found
@@ -193,7 +196,7 @@ def same(got: Any, expected: Any) -> None:
     if expected.dtype != float:
         assert got.tobytes() == expected.tobytes()
     else:
-        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
+        assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
 
 
 class Inputs:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 pytest.importorskip("llvmlite")
 
@@ -53,7 +54,7 @@ def same(got: Any, expected: Any) -> None:
     assert np.shape(got) == expected.shape
     tolerance = TOLERANCES.get(expected.dtype.char, 0)
     scale = np.max(np.abs(expected[np.isfinite(expected)]), initial=1) if tolerance else 0
-    np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance * scale)
+    assert_allclose(got, expected, rtol=tolerance, atol=tolerance * scale)
 
 
 @pytest.mark.thorough

@@ -12,6 +12,7 @@ from gradwire_engine import Engine
 from gradwire_engine.answer import Leaf
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 pytest.importorskip("llvmlite")
 
@@ -93,4 +94,4 @@ def test_random_loops(backend, drawn, schedule):
         assert (np.asarray(x).dtype, np.shape(x)) == (np.asarray(y).dtype, np.shape(y))
         one, other = np.asarray(x, np.float64), np.asarray(y, np.float64)
         scale = np.max(np.abs(other[np.isfinite(other)]), initial=1e-3)
-        np.testing.assert_allclose(one, other, rtol=0, atol=TOLERANCES[coarsest] * scale)
+        assert_allclose(one, other, rtol=0, atol=TOLERANCES[coarsest] * scale)

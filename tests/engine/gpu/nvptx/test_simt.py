@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 pytest.importorskip("llvmlite")
 
@@ -47,14 +48,14 @@ def test_saxpy_leaves_what_is_past_the_end(program):
     x, y = RNG.normal(size=(2, 1000))
     y, past = np.append(y, [7.0] * 24), 2.5 * x + y
     program(kernels.SAXPY).launch("saxpy", 8, 128, [2.5, x, y, 1000])
-    np.testing.assert_array_equal(y, np.append(past, [7.0] * 24))
+    assert_array_equal(y, np.append(past, [7.0] * 24))
 
 
 @pytest.mark.parametrize("threads", [32, 96, 1024])
 def test_a_block_sums_by_shuffles_and_shared_memory(threads, program):
     x, sums = RNG.normal(size=(3, threads)), uninitialised(3)
     program(kernels.BLOCK_SUM).launch("block_sum", 3, threads, [x, sums])
-    np.testing.assert_allclose(sums, x.sum(axis=1), rtol=1e-12)
+    assert_allclose(sums, x.sum(axis=1), rtol=1e-12)
 
 
 def test_threads_leave_a_loop_one_by_one(program):
@@ -72,8 +73,8 @@ def test_atomic_updates_count_every_thread(program):
     bins, x = RNG.integers(0, 5, 512).astype(np.int8), RNG.normal(size=512)
     counts, sums, order = np.zeros(5, np.int32), np.zeros(5), np.empty(512, np.int32)
     program(kernels.HISTOGRAM).launch("histogram", 4, 128, [bins, x, counts, sums, order])
-    np.testing.assert_array_equal(counts, np.bincount(bins))
-    np.testing.assert_allclose(sums, np.bincount(bins, x), rtol=1e-12)
+    assert_array_equal(counts, np.bincount(bins))
+    assert_allclose(sums, np.bincount(bins, x), rtol=1e-12)
     for one in range(5):
         assert sorted(order[bins == one]) == list(range(counts[one]))
 
@@ -88,14 +89,14 @@ def test_vectors_tables_and_local_memory(program):
     x, to = RNG.normal(size=(64, 2)), uninitialised((64, 2))
     program(kernels.PAIRS).launch("pairs", 2, 32, [x, to])
     table = np.resize([1, 2, np.inf, -4], 64)[:, None]
-    np.testing.assert_array_equal(to, 2 * (x[:, ::-1] + table) + [4, 0])
+    assert_array_equal(to, 2 * (x[:, ::-1] + table) + [4, 0])
 
 
 def test_shared_memory_is_each_blocks_own(program):
     x = RNG.normal(size=(4, 64)).astype(np.float32)
     expected = x[:, ::-1].copy()
     program(kernels.REVERSE).launch("reverse", 4, 64, [x], shared_bytes=256)
-    np.testing.assert_array_equal(x, expected)
+    assert_array_equal(x, expected)
 
 
 def test_shared_memory_ends_where_the_launch_says():
@@ -282,7 +283,7 @@ def test_shuffles_move_values_within_a_warp(kind):
     more = f"declare i32 {name}(i32, i32, i32, i32)" if kind != "down" else ""
     x, i = np.empty(128, np.int32), np.arange(128)
     kernel(body, more=more).launch("f", 2, 64, [x])
-    np.testing.assert_array_equal(x, 3 * (i - i % 32 + KINDS[kind](i % 32, 5)))
+    assert_array_equal(x, 3 * (i - i % 32 + KINDS[kind](i % 32, 5)))
 
 
 @pytest.mark.parametrize(

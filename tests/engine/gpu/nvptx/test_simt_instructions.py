@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 pytest.importorskip("llvmlite")
 
@@ -68,10 +69,10 @@ def test_an_instruction_is_llvms(number, interpreted, compiled):
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64)
     address = compiled.get_function_address(f"host{number}")
     call(address)(*(one.ctypes.data for one in (*given, expected)), count)
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
     if found.dtype.kind == "f":
         numbers = ~np.isnan(found)
-        np.testing.assert_array_equal(np.signbit(found[numbers]), np.signbit(expected[numbers]))
+        assert_array_equal(np.signbit(found[numbers]), np.signbit(expected[numbers]))
 
 
 def one(body: str, dtype: Any, *given: np.ndarray[Any, Any], more: str = "") -> Any:
@@ -99,9 +100,7 @@ def test_a_product_of_halves_is_rounded_to_a_half():
   store half %n, ptr %q"""
     # Exact in double, so that each is rounded once.
     square = (x.astype(np.float64) ** 2).astype(np.float16)
-    np.testing.assert_array_equal(
-        one(body, np.float16, x), (square.astype(np.float64) + 1).astype(np.float16)
-    )
+    assert_array_equal(one(body, np.float16, x), (square.astype(np.float64) + 1).astype(np.float16))
 
 
 BFLOAT = """%p = getelementptr double, ptr %x, i32 %i
@@ -122,7 +121,7 @@ def test_a_double_is_rounded_once_to_bfloat(sign):
     x = np.concatenate([np.nextafter(middle, -np.inf), middle, np.nextafter(middle, np.inf)])
     even = np.where(bits % 2 == 0, bits, bits + 1)
     expected = np.concatenate([bits, even, bits + 1]) + (0 if sign > 0 else 0x8000)
-    np.testing.assert_array_equal(one(BFLOAT, np.uint16, sign * x), expected)
+    assert_array_equal(one(BFLOAT, np.uint16, sign * x), expected)
 
 
 def test_bfloats_are_added_as_floats_and_rounded():
@@ -134,7 +133,7 @@ def test_bfloats_are_added_as_floats_and_rounded():
   store float %f, ptr %q"""
     x = np.array([0x3F80, 0x4000, 0x3C00, 0x3B80, 0x7F80, 0x7FC0], np.uint16)
     expected = [2, 3, 1.0078125, 1.0, np.inf, np.nan]  # 1 + 1/128 is a number, 1 + 1/256 a tie
-    np.testing.assert_array_equal(one(body, np.float32, x), np.array(expected, np.float32))
+    assert_array_equal(one(body, np.float32, x), np.array(expected, np.float32))
 
 
 @pytest.mark.parametrize(("name", "bits"), [("i", 32), ("ui", 32), ("ll", 64), ("ull", 64)])

@@ -1,7 +1,8 @@
 """Sample points of losses over alignments."""
 
 import numpy as np
-from gradwire_engine.check import Call
+
+from tests.engine.ops.calls import call
 
 LOGS = np.array(
     [
@@ -14,9 +15,9 @@ LOGS = np.array(
 LABELS = np.array([[1, 1], [2, 0]])
 
 SAMPLES = [
-    Call.of("ctc_loss", LOGS, LABELS, np.array([4, 3]), np.array([2, 1])),
-    Call.of("ctc_loss", LOGS, LABELS, np.array([4, 4]), np.array([1, 0])),
-    Call.of("ctc_loss", LOGS, np.array([[0, 1], [1, 0]]), np.array([4, 2]), np.array([2, 2]), 2),
-    Call.of("ctc_loss", LOGS[:1], LABELS[:, :1], np.array([1, 1]), np.array([1, 1])),
-    Call.of("ctc_loss", LOGS, LABELS[:, :0], np.array([2, 4]), np.array([0, 0])),
+    call("ctc_loss", LOGS, LABELS, np.array([4, 3]), np.array([2, 1])),
+    call("ctc_loss", LOGS, LABELS, np.array([4, 4]), np.array([1, 0])),
+    call("ctc_loss", LOGS, np.array([[0, 1], [1, 0]]), np.array([4, 2]), np.array([2, 2]), 2),
+    call("ctc_loss", LOGS[:1], LABELS[:, :1], np.array([1, 1]), np.array([1, 1])),
+    call("ctc_loss", LOGS, LABELS[:, :0], np.array([2, 4]), np.array([0, 0])),
 ]

@@ -1,7 +1,8 @@
 """Sample points of arithmetic."""
 
 import numpy as np
-from gradwire_engine.check import Call
+
+from tests.engine.ops.calls import call, calls
 
 X = np.array([[-1.3, -0.4, 0.2], [0.7, 1.1, 2.3]])
 P = np.array([[0.3, 0.8, 1.2], [1.7, 2.5, 4.1]])
@@ -10,18 +11,18 @@ COLUMN = np.array([[1.9], [-0.8]])
 K = np.array([3, 1, 2])
 
 SAMPLES = [
-    *[Call.of(name, X, ROW) for name in ("add", "subtract", "multiply", "divide")],
-    *[Call.of(name, COLUMN, ROW) for name in ("add", "subtract", "multiply", "divide")],
-    *[Call.of(name, X, 1.5) for name in ("add", "subtract", "multiply", "divide")],
-    Call.of("multiply", X, K),
-    *[Call.of(name, X) for name in ("negative", "positive", "square", "reciprocal", "absolute")],
-    Call.of("sqrt", P),
-    Call.of("power", P, ROW),
-    Call.of("power", P, 0 * ROW),
-    Call.of("power", X, 3.0),
-    Call.of("power", X, 0.0),
-    Call.of("power", 2.0, X),
-    Call.of("floor_divide", X, P),
-    Call.of("remainder", X, P),
-    Call.of("remainder", X, -0.9),
+    *calls("add subtract multiply divide", X, ROW),
+    *calls("add subtract multiply divide", COLUMN, ROW),
+    *calls("add subtract multiply divide", X, 1.5),
+    call("multiply", X, K),
+    *calls("negative positive square reciprocal absolute", X),
+    call("sqrt", P),
+    call("power", P, ROW),
+    call("power", P, 0 * ROW),
+    call("power", X, 3.0),
+    call("power", X, 0.0),
+    call("power", 2.0, X),
+    call("floor_divide", X, P),
+    call("remainder", X, P),
+    call("remainder", X, -0.9),
 ]

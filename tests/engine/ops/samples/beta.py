@@ -1,9 +1,10 @@
 """Sample points of the beta function."""
 
 import numpy as np
-from gradwire_engine.check import Call
+
+from tests.engine.ops.calls import calls
 
 A = np.array([[0.7, 1.4, 5.3]])
 B = np.array([[0.9], [2.6]])
 
-SAMPLES = [Call.of(name, A, B) for name in ("beta", "betaln")]
+SAMPLES = calls("beta betaln", A, B)

@@ -1,7 +1,8 @@
 """Sample points of comparisons, logic and bit operations."""
 
 import numpy as np
-from gradwire_engine.check import Call
+
+from tests.engine.ops.calls import call, calls
 
 X = np.array([[-1.3, -0.4, 0.2], [0.7, 1.1, 2.3]])
 ROW = np.array([0.7, -0.4, 0.0])
@@ -9,12 +10,12 @@ BITS = np.array([5, -3, 12])
 FLAGS = np.array([True, False, True])
 
 SAMPLES = [
-    *[Call.of(name, X, ROW) for name in ("equal", "not_equal", "less", "less_equal")],
-    *[Call.of(name, X, ROW) for name in ("greater", "greater_equal")],
-    *[Call.of(name, X, ROW) for name in ("logical_and", "logical_or", "logical_xor")],
-    *[Call.of(name, X) for name in ("logical_not", "isnan", "isinf", "isfinite")],
-    *[Call.of(name, BITS, 6) for name in ("bitwise_and", "bitwise_or", "bitwise_xor")],
-    *[Call.of(name, FLAGS, FLAGS) for name in ("bitwise_and", "bitwise_or", "bitwise_xor")],
-    *[Call.of(name, BITS, 2) for name in ("left_shift", "right_shift")],
-    *[Call.of("invert", x) for x in (BITS, FLAGS)],
+    *calls("equal not_equal less less_equal", X, ROW),
+    *calls("greater greater_equal", X, ROW),
+    *calls("logical_and logical_or logical_xor", X, ROW),
+    *calls("logical_not isnan isinf isfinite", X),
+    *calls("bitwise_and bitwise_or bitwise_xor", BITS, 6),
+    *calls("bitwise_and bitwise_or bitwise_xor", FLAGS, FLAGS),
+    *calls("left_shift right_shift", BITS, 2),
+    *[call("invert", x) for x in (BITS, FLAGS)],
 ]

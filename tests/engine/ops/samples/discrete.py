@@ -1,7 +1,8 @@
 """Sample points of what is chosen and counted, for a fixed key."""
 
 import numpy as np
-from gradwire_engine.check import Call
+
+from tests.engine.ops.calls import call
 
 KEY = np.array(5)
 PAIR = np.array([2, 40])
@@ -10,22 +11,22 @@ LOGITS = np.array([[0.3, -1.2, 2.0], [0.0, 1.0, -0.5]])
 X = np.random.default_rng(18).normal(size=(4, 3))
 
 SAMPLES = [
-    Call.of("random.bernoulli", KEY),
-    Call.of("random.bernoulli", KEY, CHANCE, (2, 3)),
-    Call.of("random.randint", KEY, (2, 3), -3, 9),
-    Call.of("random.randint", PAIR, None, np.array([0, 5]), np.array([[1], [3]]), "int32"),
-    Call.of("random.rademacher", KEY, (2, 3), "float32"),
-    Call.of("random.poisson", KEY, np.array([0.0, 0.5, 80.0])),
-    Call.of("random.binomial", KEY, np.array([[0.0], [20.0]]), CHANCE),
-    Call.of("random.geometric", KEY, np.array([0.1, 1.0])),
-    Call.of("random.categorical", KEY, LOGITS),
-    Call.of("random.categorical", KEY, LOGITS, 0, (4, 3)),
-    Call.of("random.permutation", KEY, 4),
-    *[Call.of("random.permutation", KEY, X, axis) for axis in (0, -1)],
-    Call.of("random.permutation", PAIR, X, 1, True),
-    Call.of("random.permutation", PAIR, X[:0]),
-    Call.of("random.choice", KEY, 5, (3,)),
-    Call.of("random.choice", KEY, X, (2, 2)),
-    Call.of("random.choice", KEY, X, (2,), False, None, 1),
-    *[Call.of("random.choice", KEY, X[:3], 2, replace, CHANCE) for replace in (True, False)],
+    call("random.bernoulli", KEY),
+    call("random.bernoulli", KEY, CHANCE, (2, 3)),
+    call("random.randint", KEY, (2, 3), -3, 9),
+    call("random.randint", PAIR, None, np.array([0, 5]), np.array([[1], [3]]), "int32"),
+    call("random.rademacher", KEY, (2, 3), "float32"),
+    call("random.poisson", KEY, np.array([0.0, 0.5, 80.0])),
+    call("random.binomial", KEY, np.array([[0.0], [20.0]]), CHANCE),
+    call("random.geometric", KEY, np.array([0.1, 1.0])),
+    call("random.categorical", KEY, LOGITS),
+    call("random.categorical", KEY, LOGITS, 0, (4, 3)),
+    call("random.permutation", KEY, 4),
+    *[call("random.permutation", KEY, X, axis) for axis in (0, -1)],
+    call("random.permutation", PAIR, X, 1, True),
+    call("random.permutation", PAIR, X[:0]),
+    call("random.choice", KEY, 5, (3,)),
+    call("random.choice", KEY, X, (2, 2)),
+    call("random.choice", KEY, X, (2,), False, None, 1),
+    *[call("random.choice", KEY, X[:3], 2, replace, CHANCE) for replace in (True, False)],
 ]

@@ -1,7 +1,8 @@
 """Sample points of distribution functions and quantiles, in the middle and at Student's 0."""
 
 import numpy as np
-from gradwire_engine.check import Call
+
+from tests.engine.ops.calls import call, calls
 
 DF = np.array([[1.0], [4.7]])
 D = np.array([3.3, 1.8, 6.0])
@@ -11,15 +12,15 @@ P = np.array([0.15, 0.4, 0.85])
 K = np.array([0, 2, 4])
 
 SAMPLES = [
-    Call.of("stdtr", DF, T),
-    Call.of("stdtr", DF, np.zeros(1)),
-    Call.of("stdtrit", DF, P),
-    Call.of("stdtrit", np.array(3.0), np.array(0.5)),
-    *[Call.of(name, DF, X) for name in ("chdtr", "chdtrc")],
-    Call.of("chdtri", DF, P),
-    *[Call.of(name, D, DF, X) for name in ("gdtr", "gdtrc", "fdtr", "fdtrc")],
-    Call.of("fdtri", D, DF, P),
-    *[Call.of(name, K, X) for name in ("pdtr", "pdtrc")],
-    *[Call.of(name, K, 4, P) for name in ("bdtr", "bdtrc")],
-    *[Call.of(name, K, D, P) for name in ("nbdtr", "nbdtrc")],
+    call("stdtr", DF, T),
+    call("stdtr", DF, np.zeros(1)),
+    call("stdtrit", DF, P),
+    call("stdtrit", np.array(3.0), np.array(0.5)),
+    *calls("chdtr chdtrc", DF, X),
+    call("chdtri", DF, P),
+    *calls("gdtr gdtrc fdtr fdtrc", D, DF, X),
+    call("fdtri", D, DF, P),
+    *calls("pdtr pdtrc", K, X),
+    *calls("bdtr bdtrc", K, 4, P),
+    *calls("nbdtr nbdtrc", K, D, P),
 ]

@@ -6,6 +6,8 @@ import numpy as np
 from gradwire_engine.check import Call
 from gradwire_engine.ops.arrays.shape import swap_last
 
+from tests.engine.ops.calls import call
+
 KEY = np.array(5)
 PAIR = np.array([2, 40])
 COLUMN = np.array([[0.5], [1.5]])
@@ -28,20 +30,20 @@ class OfCovariance(Call):
 LOCATION_SCALE = [f"random.{name}" for name in "normal laplace logistic gumbel cauchy".split()]
 
 SAMPLES = [
-    Call.of("ndtri_exp", -POSITIVE),
-    Call.of("ndtri_exp", -POSITIVE[:0]),
-    *[Call.of(name, KEY, (2, 3)) for name in LOCATION_SCALE],
-    *[Call.of(name, PAIR, None, None, ROW, COLUMN) for name in LOCATION_SCALE],
-    *[Call.of(name, KEY, (0,), "float32", scale=ONE) for name in LOCATION_SCALE],
-    Call.of("random.exponential", KEY, 4, scale=ONE),
-    Call.of("random.rayleigh", KEY, POSITIVE, (2, 3)),
-    Call.of("random.weibull_min", PAIR, POSITIVE, COLUMN),
-    Call.of("random.pareto", KEY, POSITIVE),
-    Call.of("random.triangular", KEY, -POSITIVE, COLUMN, COLUMN + 1.5),
-    Call.of("random.triangular", KEY, 0.0, ONE, 1.0, (6,)),
-    Call.of("random.lognormal", KEY, COLUMN, (2, 3), mean=ROW),
-    Call.of("random.truncated_normal", KEY, -POSITIVE, COLUMN),
-    *[Call.of("random.truncated_normal", KEY, x, x + 1.5, 3) for x in (ONE * 9, ONE * -12)],
+    call("ndtri_exp", -POSITIVE),
+    call("ndtri_exp", -POSITIVE[:0]),
+    *[call(name, KEY, (2, 3)) for name in LOCATION_SCALE],
+    *[call(name, PAIR, None, None, ROW, COLUMN) for name in LOCATION_SCALE],
+    *[call(name, KEY, (0,), "float32", scale=ONE) for name in LOCATION_SCALE],
+    call("random.exponential", KEY, 4, scale=ONE),
+    call("random.rayleigh", KEY, POSITIVE, (2, 3)),
+    call("random.weibull_min", PAIR, POSITIVE, COLUMN),
+    call("random.pareto", KEY, POSITIVE),
+    call("random.triangular", KEY, -POSITIVE, COLUMN, COLUMN + 1.5),
+    call("random.triangular", KEY, 0.0, ONE, 1.0, (6,)),
+    call("random.lognormal", KEY, COLUMN, (2, 3), mean=ROW),
+    call("random.truncated_normal", KEY, -POSITIVE, COLUMN),
+    *[call("random.truncated_normal", KEY, x, x + 1.5, 3) for x in (ONE * 9, ONE * -12)],
     OfCovariance.of("random.multivariate_normal", KEY, VECTOR, MATRIX),
     OfCovariance.of("random.multivariate_normal", KEY, VECTOR, MATRIX, (3,)),
     OfCovariance.of(

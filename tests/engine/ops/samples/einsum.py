@@ -3,7 +3,8 @@
 from typing import Any
 
 import numpy as np
-from gradwire_engine.check import Call
+
+from tests.engine.ops.calls import call
 
 RNG = np.random.default_rng(7)
 SHAPES: list[tuple[Any, ...]] = [
@@ -40,6 +41,5 @@ SHAPES: list[tuple[Any, ...]] = [
 ]
 
 SAMPLES = [
-    Call.of("einsum", text, *[RNG.normal(size=shape) for shape in shapes])
-    for text, *shapes in SHAPES
+    call("einsum", text, *[RNG.normal(size=shape) for shape in shapes]) for text, *shapes in SHAPES
 ]

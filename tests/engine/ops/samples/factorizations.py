@@ -9,6 +9,8 @@ from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import adjoint
 
+from tests.engine.ops.calls import call
+
 RNG = np.random.default_rng(24)
 SHAPES = ((3, 3), (2, 3, 3), (1, 1), (0, 0))
 
@@ -56,19 +58,19 @@ class OfFactors(Call):
 
 
 SAMPLES = [
-    *[Call.of("qr", regular(*shape)) for shape in (*SHAPES, (4, 2), (2, 4), (2, 2, 3))],
-    Call.of("linalg.qr", regular(4, 3), "r"),
+    *[call("qr", regular(*shape)) for shape in (*SHAPES, (4, 2), (2, 4), (2, 2, 3))],
+    call("linalg.qr", regular(4, 3), "r"),
     LastOnly.of("qr", regular(2, 3)),
     *[Complete.of("qr", regular(*shape), "complete") for shape in ((4, 2), (2, 3), (2, 4, 2))],
-    *[Call.of("lu", regular(*shape)) for shape in (*SHAPES, (4, 2), (2, 4), (2, 2, 3), (3, 0))],
-    Call.of("lu", regular(4, 3), True),
-    *[Call.of("lu_factor", regular(*shape)) for shape in SHAPES],
+    *[call("lu", regular(*shape)) for shape in (*SHAPES, (4, 2), (2, 4), (2, 2, 3), (3, 0))],
+    call("lu", regular(4, 3), True),
+    *[call("lu_factor", regular(*shape)) for shape in SHAPES],
     *[
         OfFactors.of("lu_solve", regular(*shape), RNG.normal(size=size), trans=trans)
         for shape, size in (((3, 3), 3), ((2, 3, 3), (3, 2)))
         for trans in (0, 1, 2)
     ],
-    Call.of("linalg.lu", regular(3, 3)[[2, 0, 1]]),
+    call("linalg.lu", regular(3, 3)[[2, 0, 1]]),
     LastOnly.of("lu", regular(3, 3)),
     *[OfPositive.of("cho_factor", regular(2, 3, 3), lower) for lower in (False, True)],
 ]

@@ -8,6 +8,8 @@ from gradwire_engine.ops.arrays.diagonals import embedded
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import adjoint
 
+from tests.engine.ops.calls import call
+
 RNG = np.random.default_rng(8)
 
 
@@ -30,22 +32,22 @@ class OfPositive(Call):
 RIGHT = [((3, 3), (3,)), ((3, 3), (3, 2)), ((2, 3, 3), (3,)), ((2, 3, 3), (3, 1)), ((1, 1), (1,))]
 
 SAMPLES = [
-    *[Call.of("inv", regular(*shape)) for shape in ((3, 3), (2, 3, 3), (1, 1), (0, 0))],
-    *[Call.of("solve", regular(*a), RNG.normal(size=b)) for a, b in RIGHT],
-    Call.of("linalg.solve", regular(3, 3), [1.0, 2.0, 3.0]),
-    *[Call.of("solve_triangular", regular(*a), RNG.normal(size=b), lower=True) for a, b in RIGHT],
-    *[Call.of("solve_triangular", regular(3, 3), RNG.normal(size=3), t) for t in (0, 1, 2, "C")],
+    *[call("inv", regular(*shape)) for shape in ((3, 3), (2, 3, 3), (1, 1), (0, 0))],
+    *[call("solve", regular(*a), RNG.normal(size=b)) for a, b in RIGHT],
+    call("linalg.solve", regular(3, 3), [1.0, 2.0, 3.0]),
+    *[call("solve_triangular", regular(*a), RNG.normal(size=b), lower=True) for a, b in RIGHT],
+    *[call("solve_triangular", regular(3, 3), RNG.normal(size=3), t) for t in (0, 1, 2, "C")],
     *[
-        Call.of("solve_triangular", regular(*a), RNG.normal(size=b), 1, lower, True)
+        call("solve_triangular", regular(*a), RNG.normal(size=b), 1, lower, True)
         for a, b in RIGHT[1:3]
         for lower in (False, True)
     ],
     *[OfPositive.of("cholesky", RNG.normal(size=s)) for s in ((3, 3), (2, 3, 3), (1, 1), (0, 0))],
     OfPositive.of("cholesky", RNG.normal(size=(3, 3)), upper=True),
-    *[Call.of("cho_solve", [regular(3, 3), lower], RNG.normal(size=3)) for lower in (True, False)],
-    *[Call.of("matrix_power", regular(2, 3, 3), n) for n in (0, 1, 2, 5, -1, -3)],
-    Call.of("tensorsolve", RNG.normal(size=(2, 3, 6)), RNG.normal(size=(2, 3))),
-    Call.of("tensorsolve", RNG.normal(size=(2, 3, 2, 3)), RNG.normal(size=(3, 2)), (0, 3)),
-    Call.of("tensorinv", RNG.normal(size=(2, 3, 6))),
-    Call.of("linalg.tensorinv", RNG.normal(size=(4, 2, 2)), 1),
+    *[call("cho_solve", [regular(3, 3), lower], RNG.normal(size=3)) for lower in (True, False)],
+    *[call("matrix_power", regular(2, 3, 3), n) for n in (0, 1, 2, 5, -1, -3)],
+    call("tensorsolve", RNG.normal(size=(2, 3, 6)), RNG.normal(size=(2, 3))),
+    call("tensorsolve", RNG.normal(size=(2, 3, 2, 3)), RNG.normal(size=(3, 2)), (0, 3)),
+    call("tensorinv", RNG.normal(size=(2, 3, 6))),
+    call("linalg.tensorinv", RNG.normal(size=(4, 2, 2)), 1),
 ]

@@ -1,13 +1,14 @@
 """Sample points of trigonometric and hyperbolic functions of matrices."""
 
 import numpy as np
-from gradwire_engine.check import Call
+
+from tests.engine.ops.calls import call
 
 RNG = np.random.default_rng(43)
 NAMES = ("cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm")
 
 SAMPLES = [
-    *[Call.of(name, RNG.normal(size=(3, 3)) * 0.5) for name in NAMES],
-    *[Call.of(f"linalg.{name}", RNG.normal(size=(2, 2, 2)) * 0.5) for name in NAMES],
-    *[Call.of(name, np.zeros((0, 0))) for name in NAMES],
+    *[call(name, RNG.normal(size=(3, 3)) * 0.5) for name in NAMES],
+    *[call(f"linalg.{name}", RNG.normal(size=(2, 2, 2)) * 0.5) for name in NAMES],
+    *[call(name, np.zeros((0, 0))) for name in NAMES],
 ]

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from gradwire_engine.check import Call
 
+from tests.engine.ops.calls import call, calls
+
 
 @dataclass(frozen=True, eq=False)
 class Mantissa(Call):
@@ -18,9 +20,9 @@ X = np.random.default_rng(67).normal(size=(2, 3)) * 3
 K = np.array([[12, -18, 0], [7, 5, 30]])
 
 SAMPLES = [
-    *[Call.of(name, X) for name in ("modf", "fabs", "signbit")],
-    *[Call.of(name, np.array(0.5)) for name in ("modf", "fabs", "signbit")],
-    *[Call.of(name, K, K[0] + 2) for name in ("gcd", "lcm")],
-    Call.of("nextafter", X, X[0] + 1),
+    *calls("modf fabs signbit", X),
+    *calls("modf fabs signbit", np.array(0.5)),
+    *calls("gcd lcm", K, K[0] + 2),
+    call("nextafter", X, X[0] + 1),
     Mantissa.of("frexp", X),
 ]

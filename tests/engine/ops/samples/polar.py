@@ -1,7 +1,8 @@
 """Sample points of polar decompositions, also where singular values are equal."""
 
 import numpy as np
-from gradwire_engine.check import Call
+
+from tests.engine.ops.calls import call
 
 RNG = np.random.default_rng(47)
 SHAPES = ((3, 3), (4, 2), (2, 4), (2, 3, 3), (1, 1), (0, 0))
@@ -12,8 +13,8 @@ def regular(*shape):
 
 
 SAMPLES = [
-    *[Call.of("polar", regular(*shape)) for shape in SHAPES],
-    *[Call.of("linalg.polar", regular(*shape), "left") for shape in SHAPES[:3]],
-    Call.of("polar", np.eye(3) * 1.5),
-    Call.of("orthogonal_procrustes", regular(4, 3), regular(4, 3)),
+    *[call("polar", regular(*shape)) for shape in SHAPES],
+    *[call("linalg.polar", regular(*shape), "left") for shape in SHAPES[:3]],
+    call("polar", np.eye(3) * 1.5),
+    call("orthogonal_procrustes", regular(4, 3), regular(4, 3)),
 ]

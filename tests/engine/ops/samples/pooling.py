@@ -1,7 +1,8 @@
 """Sample points of pooling."""
 
 import numpy as np
-from gradwire_engine.check import Call
+
+from tests.engine.ops.calls import call
 
 RNG = np.random.default_rng(41)
 X = RNG.permutation(42).reshape(2, 3, 7) / 10 - 2.03
@@ -24,15 +25,15 @@ WINDOWS = [
 
 SAMPLES = [
     *[
-        Call.of(name, *args, **kwargs)
+        call(name, *args, **kwargs)
         for name in ("max_pool", "average_pool")
         for args, kwargs in WINDOWS
     ],
-    Call.of("max_pool", IMAGE, (2, 2), padding=1, return_indices=True),
-    Call.of("average_pool", IMAGE, (2, 2), padding=1, count_include_pad=True),
-    Call.of("average_pool", X, 3, 2, 1, 1, True, True),
-    Call.of("average_pool", X, 3, divisor=2),
-    Call.of("lp_pool", X, 2, 3, 1),
-    Call.of("lp_pool", IMAGE, 3, (2, 2), None, 1),
+    call("max_pool", IMAGE, (2, 2), padding=1, return_indices=True),
+    call("average_pool", IMAGE, (2, 2), padding=1, count_include_pad=True),
+    call("average_pool", X, 3, 2, 1, 1, True, True),
+    call("average_pool", X, 3, divisor=2),
+    call("lp_pool", X, 2, 3, 1),
+    call("lp_pool", IMAGE, 3, (2, 2), None, 1),
 ]
 REAL = {"lp_pool"}

@@ -1,7 +1,8 @@
 """Sample points of products."""
 
 import numpy as np
-from gradwire_engine.check import Call
+
+from tests.engine.ops.calls import call, calls
 
 RNG = np.random.default_rng(6)
 SHAPES = [
@@ -23,22 +24,22 @@ A, B, V = RNG.normal(size=(2, 3)), RNG.normal(size=(3, 3)), RNG.normal(size=3)
 C, S = RNG.normal(size=(2, 3, 4)), RNG.normal(size=())
 
 SAMPLES = [
-    *[Call.of("matmul", RNG.normal(size=x), RNG.normal(size=y)) for x, y in SHAPES],
-    *[Call.of("dot", *pair) for pair in ((V, V), (A, B), (A, V), (S, V), (A, C))],
-    *[Call.of("inner", *pair) for pair in ((V, V), (A, B), (A, V), (S, A))],
-    *[Call.of(name, A, B) for name in ("outer", "kron")],
-    *[Call.of(name, V, C) for name in ("outer", "kron")],
-    Call.of("vdot", A, A * 2),
-    Call.of("vecdot", C, C[0]),
-    Call.of("vecdot", C, C, 0),
-    *[Call.of("matvec", *pair) for pair in ((A, V), (B, C[0].T.copy()))],
-    Call.of("linalg.vecmat", C[:, :, :3], B),
-    Call.of("vecmat", V[:2], A),
-    Call.of("khatri_rao", A, B),
-    *[Call.of("tensordot", B, B * 2, axes) for axes in (0, 1, 2, (1, 0), ((0, 1), (1, 0)))],
-    Call.of("tensordot", C, A, ((1, 0), (1, 0))),
-    Call.of("cross", A, B[:1]),
-    Call.of("linalg.cross", B, B.T.copy(), 0),
-    Call.of("linalg.multi_dot", [V, B, A.T.copy(), A, V]),
-    Call.of("multi_dot", [A, B]),
+    *[call("matmul", RNG.normal(size=x), RNG.normal(size=y)) for x, y in SHAPES],
+    *[call("dot", *pair) for pair in ((V, V), (A, B), (A, V), (S, V), (A, C))],
+    *[call("inner", *pair) for pair in ((V, V), (A, B), (A, V), (S, A))],
+    *calls("outer kron", A, B),
+    *calls("outer kron", V, C),
+    call("vdot", A, A * 2),
+    call("vecdot", C, C[0]),
+    call("vecdot", C, C, 0),
+    *[call("matvec", *pair) for pair in ((A, V), (B, C[0].T.copy()))],
+    call("linalg.vecmat", C[:, :, :3], B),
+    call("vecmat", V[:2], A),
+    call("khatri_rao", A, B),
+    *[call("tensordot", B, B * 2, axes) for axes in (0, 1, 2, (1, 0), ((0, 1), (1, 0)))],
+    call("tensordot", C, A, ((1, 0), (1, 0))),
+    call("cross", A, B[:1]),
+    call("linalg.cross", B, B.T.copy(), 0),
+    call("linalg.multi_dot", [V, B, A.T.copy(), A, V]),
+    call("multi_dot", [A, B]),
 ]

@@ -1,7 +1,8 @@
 """Sample points of what rests on singular values."""
 
 import numpy as np
-from gradwire_engine.check import Call
+
+from tests.engine.ops.calls import call
 
 RNG = np.random.default_rng(26)
 SHAPES = ((3, 3), (4, 2), (2, 4), (2, 3, 3), (1, 1), (0, 0))
@@ -14,12 +15,12 @@ def apart(*shape):
 
 
 SAMPLES = [
-    *[Call.of("pinv", apart(*shape)) for shape in SHAPES],
-    Call.of("linalg.pinv", apart(2, 3), 1e-6),
-    *[Call.of("lstsq", apart(*shape), RNG.normal(size=shape[0])) for shape in SHAPES[:3]],
-    Call.of("linalg.lstsq", apart(4, 2), RNG.normal(size=(4, 3))),
-    *[Call.of("matrix_rank", apart(*shape)) for shape in SHAPES],
-    Call.of("linalg.matrix_rank", apart(2, 3), 0.1),
-    *[Call.of("cond", apart(*shape)) for shape in SHAPES[:-2]],
-    *[Call.of("linalg.cond", apart(2, 3, 3), p) for p in (1, -2, "fro", "inf", "nuc")],
+    *[call("pinv", apart(*shape)) for shape in SHAPES],
+    call("linalg.pinv", apart(2, 3), 1e-6),
+    *[call("lstsq", apart(*shape), RNG.normal(size=shape[0])) for shape in SHAPES[:3]],
+    call("linalg.lstsq", apart(4, 2), RNG.normal(size=(4, 3))),
+    *[call("matrix_rank", apart(*shape)) for shape in SHAPES],
+    call("linalg.matrix_rank", apart(2, 3), 0.1),
+    *[call("cond", apart(*shape)) for shape in SHAPES[:-2]],
+    *[call("linalg.cond", apart(2, 3, 3), p) for p in (1, -2, "fro", "inf", "nuc")],
 ]

@@ -9,6 +9,8 @@ from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import adjoint
 
+from tests.engine.ops.calls import call
+
 RNG = np.random.default_rng(22)
 SHAPES = ((3, 3), (4, 2), (2, 4), (2, 3, 3), (1, 1), (0, 0))
 
@@ -50,8 +52,8 @@ class OfSquares(Call):
 SAMPLES = [
     *[OfTriple.of("svd", apart(*shape), False) for shape in SHAPES],
     *[OfSquares.of("linalg.svd", apart(*shape)) for shape in (*SHAPES, (2, 4, 2))],
-    Call.of("svd", apart(3, 2), compute_uv=False),
-    *[Call.of("svdvals", apart(*shape)) for shape in SHAPES],
-    *[Call.of("norm", apart(3, 4), order) for order in ("nuc", 2, -2)],
-    Call.of("norm", apart(2, 3, 3), "nuc", (0, 2), True),
+    call("svd", apart(3, 2), compute_uv=False),
+    *[call("svdvals", apart(*shape)) for shape in SHAPES],
+    *[call("norm", apart(3, 4), order) for order in ("nuc", 2, -2)],
+    call("norm", apart(2, 3, 3), "nuc", (0, 2), True),
 ]

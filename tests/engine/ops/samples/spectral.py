@@ -6,6 +6,8 @@ import numpy as np
 from gradwire_engine.check import Call
 from gradwire_engine.ops.pointwise.arithmetic import Absolute
 
+from tests.engine.ops.calls import call
+
 RNG = np.random.default_rng(21)
 SHAPES = ((3, 3), (2, 3, 3), (1, 1), (0, 0))
 
@@ -27,10 +29,10 @@ class OfVectors(Call):
 SAMPLES = [
     *[OfVectors.of("eigh", apart(*shape)) for shape in SHAPES],
     OfVectors.of("linalg.eigh", apart(3, 3), "U"),
-    *[Call.of("eigvalsh", apart(*shape)) for shape in SHAPES],
-    Call.of("linalg.eigvalsh", apart(3, 3), UPLO="U"),
+    *[call("eigvalsh", apart(*shape)) for shape in SHAPES],
+    call("linalg.eigvalsh", apart(3, 3), UPLO="U"),
     *[OfVectors.of("eig", apart(*shape)) for shape in SHAPES],
     OfVectors.of("linalg.eig", np.array([[1.0, 2.0, 0.3], [-3.0, 1.2, 0.1], [0.2, 0.4, 4.0]])),
-    *[Call.of("eigvals", apart(*shape)) for shape in SHAPES],
-    Call.of("linalg.eigvals", np.array([[1.0, 2.0], [-3.0, 1.2]])),
+    *[call("eigvals", apart(*shape)) for shape in SHAPES],
+    call("linalg.eigvals", np.array([[1.0, 2.0], [-3.0, 1.2]])),
 ]

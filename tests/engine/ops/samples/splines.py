@@ -1,7 +1,8 @@
 """Sample points of splines through the elements of an array."""
 
 import numpy as np
-from gradwire_engine.check import Call
+
+from tests.engine.ops.calls import call
 
 RNG = np.random.default_rng(41)
 X = RNG.normal(size=(4, 5))
@@ -13,19 +14,19 @@ MODES = "constant nearest mirror reflect wrap grid-constant grid-wrap".split()
 
 REAL = ("map_coordinates",)
 SAMPLES = [
-    *[Call.of("map_coordinates", X, POINTS, order) for order in range(4)],
+    *[call("map_coordinates", X, POINTS, order) for order in range(4)],
     *[
-        Call.of("map_coordinates", X, OUTSIDE, order, mode, 0.5)
+        call("map_coordinates", X, OUTSIDE, order, mode, 0.5)
         for order in (1, 3)
         for mode in MODES
         if (order, mode) != (3, "grid-wrap")
     ],
-    Call.of("map_coordinates", X, OUTSIDE, 2, "grid-wrap", prefilter=False),
-    Call.of("map_coordinates", X, OUTSIDE, 1, cval=np.array(0.7)),
-    Call.of("map_coordinates", LINE, np.array([[0.2, 4.9]]), 3, "mirror"),
-    Call.of("map_coordinates", LINE, np.array([2.7]), 2),
-    Call.of("map_coordinates", LINE[:1], np.array([[0.4, -0.7]]), 3, "reflect"),
-    Call.of("map_coordinates", LINE + 1j, np.array([[1.4, 2.7]]), 1),
-    Call.of("map_coordinates", CUBE, np.array([[0.3], [1.2], [2.6]]), 2, "nearest"),
-    Call.of("map_coordinates", X, POINTS[:, :0], 1),
+    call("map_coordinates", X, OUTSIDE, 2, "grid-wrap", prefilter=False),
+    call("map_coordinates", X, OUTSIDE, 1, cval=np.array(0.7)),
+    call("map_coordinates", LINE, np.array([[0.2, 4.9]]), 3, "mirror"),
+    call("map_coordinates", LINE, np.array([2.7]), 2),
+    call("map_coordinates", LINE[:1], np.array([[0.4, -0.7]]), 3, "reflect"),
+    call("map_coordinates", LINE + 1j, np.array([[1.4, 2.7]]), 1),
+    call("map_coordinates", CUBE, np.array([[0.3], [1.2], [2.6]]), 2, "nearest"),
+    call("map_coordinates", X, POINTS[:, :0], 1),
 ]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_engine.errors import BadArgument
+from numpy.testing import assert_array_equal
 
 X = np.array([[1.0, -2.0, 3.0], [0.0, 3.0, -2.0]])
 K = np.array([3, 1, 1, 5])
@@ -12,9 +13,9 @@ GAPS = np.array([np.nan, 2.0, np.nan, 2.0, 1.0])
 def same(found, expected):
     if isinstance(expected, tuple):
         for one, wanted in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(one, wanted)
+            assert_array_equal(one, wanted)
     else:
-        np.testing.assert_array_equal(found, expected)
+        assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from gradwire_engine.errors import BadArgument
+from numpy.testing import assert_array_equal
+
+from tests.tables import cases
 
 X = np.array([[0.5, -1.5], [1.0, 0.25]])
 
@@ -23,21 +26,7 @@ def test_decisions_are_taken_anew(ask, text, low, high):
     assert ask.gradients(text, {"a": 0.5}) == {"a": low}
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("tf.case([(x[0, 0] > 1, lambda: x)])", "no default"),
-        ("tf.case([x[0, 0] > 1, lambda: x])", "cannot go through"),
-        ("tf.case([[x[0, 0] > 1]])", "needs pairs"),
-        ("tf.switch_case(0, [])", "needs functions"),
-        ("tf.while_loop(lambda a, b: True, lambda a, b: [a], [x, x])", "must give 2 values"),
-        ("tf.map_fn(lambda row: row, (x, x[:1]))", "equally many rows"),
-        ("tf.foldl(lambda a, b: a, x[:0])", "an initializer"),
-        ("tf.map_fn(x, x)", "cannot be called"),
-        ("tf.scan(lambda t, row: [], x)", "nested as a row is, of 1 arrays, not 0"),
-        ("tf.scan(lambda t, row: 0.0, (x, x))", "nested as a row is, of 2 arrays, not 1"),
-    ],
-)
+@cases("text, message")
 def test_refused(ask, text, message):
     with pytest.raises(BadArgument, match=message):
         ask.value(text, {"x": X})
@@ -45,7 +34,7 @@ def test_refused(ask, text, message):
 
 def test_an_initializer_stands_for_no_rows(ask):
     found = ask.value("tf.foldl(lambda a, b: a * b, x[:0], initializer=x[1])", {"x": X})
-    np.testing.assert_array_equal(found, X[1])
+    assert_array_equal(found, X[1])
 
 
 @pytest.mark.parametrize(
