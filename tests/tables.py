@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from gradwire_engine import errors
 
@@ -19,8 +20,20 @@ ERROR = "error"
 
 
 @cache
-def _read(path: Path) -> dict[str, list[Any]]:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+def _read(path: Path) -> dict[str, Any]:
+    read: dict[str, Any] = _made(tomllib.loads(path.read_text(encoding="utf-8")))
+    return read
+
+
+def _made(read: Any) -> Any:
+    """Complex numbers have a real and an imaginary part."""
+    if isinstance(read, list):
+        return [_made(item) for item in read]
+    if isinstance(read, dict):
+        if read.keys() == {"real", "imag"}:
+            return np.asarray(read["real"]) + 1j * np.asarray(read["imag"])
+        return {key: _made(item) for key, item in read.items()}
+    return read
 
 
 def cases(names: str) -> Callable[[Any], Any]:

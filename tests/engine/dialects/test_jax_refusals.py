@@ -16,17 +16,6 @@ def test_is_refused(ask, text, error, message):
     assert type(caught.value) is error
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("lax.reduce_window(v, 0.0, lax.add, 1, base_dilation=1)", [3, -1, 2]),
-        ("lax.conv_general_dilated_patches(v[None, None], (1,), (1,), 'SAME', 1)", [[[3, -1, 2]]]),
-        ("lax.reduce(v, 0.0, lax.add, 0)", 4),
-        ("lax.scan(lambda c, t: (2 * c, c), 1.0, [], length=3)[1]", [1, 2, 4]),
-        ("lax.scan(lambda c, t: (c, t), 1.0, [], length=3)[0]", 1),
-        ("lax.slice_in_dim(v, -2, None)", [-1, 2]),
-        ("lax.collapse(x, 0)", VARIABLES["x"].ravel()),
-    ],
-)
+@cases("text, expected")
 def test_what_is_close_to_it_is_answered(ask, text, expected):
     assert_array_equal(ask.value(text, VARIABLES), expected)

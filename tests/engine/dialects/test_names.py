@@ -2,43 +2,19 @@
 
 import numpy as np
 import pytest
-import scipy.linalg
 from gradwire_engine.catalogue import catalogue
 from gradwire_engine.dialects import DIALECTS
 from gradwire_engine.errors import BadArgument, UnknownOperation
 from gradwire_engine.frontends.text import parse_text
 from numpy.testing import assert_allclose
 
+from tests.tables import cases
+
 X = np.array([[0.5, -1.5], [1.0, 0.25]])
 S = np.array([[2.0, 0.5], [0.5, 1.0]])
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("scipy.linalg.cholesky(s)", np.linalg.cholesky(S).T),
-        ("scipy.linalg.cholesky(s, True)", np.linalg.cholesky(S)),
-        ("np.linalg.cholesky(s)", np.linalg.cholesky(S)),
-        ("scipy.linalg.norm(x) + jnp.linalg.norm(x)", 2 * np.linalg.norm(X)),
-        ("scipy.linalg.svd(s)[1] - scipy.linalg.svd(s, compute_uv=False)", [0, 0]),
-        ("scipy.linalg.svd(x[:1])[2].shape[0] + torch.linalg.svd(x[:1])[2].shape[0]", 4),
-        ("scipy.linalg.eigh(s, eigvals_only=True)", np.linalg.eigvalsh(S)),
-        ("scipy.linalg.eigh(s, 2.0 * s + x.T @ x)[0]", scipy.linalg.eigvalsh(S, 2 * S + X.T @ X)),
-        ("scipy.linalg.eigvalsh(s, s)", [1, 1]),
-        ("scipy.linalg.qr(s)[1] - np.linalg.qr(s)[1]", 0 * S),
-        ("scipy.linalg.qr(x, mode='economic')[0] @ scipy.linalg.qr(x, mode='r')[0]", X),
-        ("scipy.linalg.solve(s, x, assume_a='pos')", np.linalg.solve(S, X)),
-        ("scipy.linalg.solve(s, x, True, assume_a='sym')", np.linalg.solve(S, X)),
-        ("abs(scipy.fft.fft(x) + np.fft.fft(x))", 2 * np.abs(np.fft.fft(X))),
-        ("scipy.special.softmax(x)", np.exp(X) / np.exp(X).sum()),
-        ("special.log_softmax(x)", X - np.log(np.exp(X).sum())),
-        ("scipy.special.logsumexp(x, 0, [[2.0, 1.0]])", np.log((np.exp(X) * [2, 1]).sum(0))),
-        ("special.expit(x)", 1 / (1 + np.exp(-X))),
-        ("scipy.linalg.cho_solve((np.linalg.cholesky(s), True), x)", np.linalg.solve(S, X)),
-        ("torch.pi + tf.constant(1.0)", np.pi + 1),
-        ("[f(s[0, 0]) for f in [torch.neg, np.square, tf.square]]", [-2, 4, 4]),
-    ],
-)
+@cases("text, expected")
 def test_value(ask, text, expected):
     assert_allclose(np.asarray(ask.value(text, {"x": X, "s": S})), expected, atol=1e-14)
 

@@ -5,6 +5,8 @@ import pytest
 import scipy.linalg
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.tables import cases
+
 RNG = np.random.default_rng(11)
 A = RNG.normal(size=(2, 4, 4))
 
@@ -25,17 +27,7 @@ def test_swaps_are_lapacks(ask):
         assert swaps.dtype == np.int32
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("torch.linalg.lu_solve(f[0], f[1], x)", np.linalg.solve(A, A.mT)),
-        ("torch.linalg.lu_solve(f[0], f[1], x, adjoint=True)", np.linalg.solve(A.mT, A.mT)),
-        ("torch.linalg.lu_solve(f[0], f[1], x, left=False)", A.mT @ np.linalg.inv(A)),
-        ("torch.lu_solve(x, f[0], f[1])", np.linalg.solve(A, A.mT)),
-        ("torch.lu(a)[0] - f[0]", 0 * A),
-        ("torch.lu(a, get_infos=True)[2]", [0, 0]),
-    ],
-)
+@cases("text, expected")
 def test_solution(ask, text, expected):
     found = ask.value(f"f = torch.linalg.lu_factor(a)\n{text}", {"a": A, "x": A.mT})
     assert_allclose(found, expected, atol=1e-12)

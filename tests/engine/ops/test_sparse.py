@@ -8,6 +8,7 @@ from gradwire_engine.tape import TupleType
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.engine.ops.calls import results
+from tests.tables import cases
 
 RNG = np.random.default_rng(28)
 ROW, COLUMN = RNG.integers(0, 6, 14), RNG.integers(0, 9, 14)
@@ -137,36 +138,11 @@ def test_half_precision_is_refused_with_advice():
     assert caught.value.hint == "astype('float32')"
 
 
-SPARSE = "tf.SparseTensor([[0, 1], [1, 0], [1, 2]], v, [2, 3])"
-COO = "torch.sparse_coo_tensor([[0, 1, 1], [1, 0, 2]], v, (2, 3))"
 IDS = "tf.SparseTensor([[0, 0], [0, 1], [2, 0]], [3, 1, 1], [3, 2])"
-WEIGHTS = "tf.SparseTensor([[0, 0], [0, 1], [2, 0]], v, [3, 2])"
 V = np.array([2.0, -1.0, 0.5])
-A = np.array([[0, 2.0, 0], [-1.0, 0, 0.5]])
-BOTH = TABLE[3] + TABLE[1]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (f"tf.sparse.to_dense({SPARSE})", A),
-        (f"tf.sparse.sparse_dense_matmul({SPARSE}, x)", A @ X[:3]),
-        (f"tf.sparse.sparse_dense_matmul({SPARSE}, y, adjoint_a=True)", A.T @ X[:2]),
-        (f"tf.sparse.sparse_dense_matmul({SPARSE}, x.T, False, True)", A @ X[:3]),
-        (f"torch.sparse.mm({COO}, x)", A @ X[:3]),
-        (f"tf.nn.embedding_lookup_sparse(w, {IDS})", [BOTH / 2, 0 * BOTH, TABLE[1]]),
-        (
-            f"tf.nn.embedding_lookup_sparse(w, {IDS}, {WEIGHTS}, 'sum')",
-            [2 * TABLE[3] - TABLE[1], 0 * BOTH, TABLE[1] / 2],
-        ),
-        (
-            f"tf.nn.embedding_lookup_sparse(w, {IDS}, {WEIGHTS}, combiner='sqrtn')",
-            [(2 * TABLE[3] - TABLE[1]) / 5**0.5, 0 * BOTH, TABLE[1]],
-        ),
-        ("F.embedding([[1, 3]], w, padding_idx=3)", TABLE[[[1, 3]]]),
-        ("F.embedding_bag([3, 1, 1], w, [0, 2], mode='sum')", [BOTH, TABLE[1]]),
-    ],
-)
+@cases("text, expected")
 def test_names_of_other_libraries(ask, text, expected):
     found = ask.value(text, {"v": V, "x": X[:3], "y": X[:2], "w": TABLE})
     assert_allclose(found, expected, atol=1e-14)

@@ -11,6 +11,7 @@ from gradwire_engine.ops.base import FUNCTIONS
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.engine.ops.calls import results
+from tests.tables import cases
 
 X = np.array([-inf, -3.7, -1.0, 0.0, 1e-9, 0.5, 1.0, 2.0, 40.0, inf, nan])
 COLUMN = np.array([[0.5], [3.0]])
@@ -153,13 +154,7 @@ def test_airy_functions_are_scipys(name):
         assert_allclose(found[known], expected[known], rtol=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("x", "expected"),
-    [
-        (5 + 2j, -9.780729503125369722e83 + 8.788807839548366811e83j),
-        (-3.2 + 1j, 1.140168569186196461e157 + 5.985211632875621889e156j),
-    ],
-)
+@cases("x, expected")
 def test_polygamma_of_complex_numbers_is_mpmaths_up_to_its_highest_order(x, expected):
     assert results("polygamma", 100, x)[0] == pytest.approx(expected, rel=1e-12)
 
@@ -208,15 +203,7 @@ def test_sums_with_signs_are_scipys(weights, keepdims):
         assert_allclose(found, wanted, rtol=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("exponents", "weights", "expected"),
-    [
-        ([inf], [0.0], (-inf, [0], [inf])),
-        ([inf, 0.0], [0.0, 2.0], (np.log(2), [0, 1], [inf, 0.5])),
-        ([800.0, 0.0], [0.0, 2.0], (np.log(2), [0, 1], [inf, 0.5])),
-        ([300.0, 0.0], [0.0, 2.0], (np.log(2), [0, 1], [np.exp(300) / 2, 0.5])),
-    ],
-)
+@cases("exponents, weights, expected")
 def test_what_has_no_weight_is_in_no_sum_but_would_be(ask, exponents, weights, expected):
     given = {"a": np.array(exponents), "w": np.array(weights)}
     answer = ask.answer("logsumexp(a, b=w)", given)

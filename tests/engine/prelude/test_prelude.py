@@ -21,6 +21,8 @@ from gradwire_engine.prelude.source import Source
 from gradwire_engine.tape import ArrayType
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.tables import cases
+
 
 def known(name: str) -> Any:
     """The recorder of a call of ``name``, any for one of a library."""
@@ -124,15 +126,7 @@ def test_a_text_means_what_it_means_in_a_program(ask, body):
     assert_array_equal(found, ask.value(f"{text}f(x, y)", {"x": X, "y": Y}, exact=True))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("tf.signal.ifft3d(tf.signal.fft3d(x[None])).real[0]", X),
-        ("torch.special.airy_ai(y) - special.airy(y)[0]", Y * 0),
-        ("x if torch.is_floating_point(x) else y", X),
-        ("torch.var(x, False) - var(x)", 0.0),
-    ],
-)
+@cases("text, expected")
 def test_value(ask, text, expected):
     assert_allclose(ask.value(text, {"x": X, "y": Y}), expected, atol=1e-15)
 

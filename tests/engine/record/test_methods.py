@@ -48,25 +48,6 @@ def test_what_tensors_do_elsewhere_is_refused_by_name(ask, text, hint):
     assert hint in (caught.value.hint or "")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("x.sort()\nx[0]", np.sort(X)[0]),
-        ("place = (1, 2)\nx[place]", X[1, 2]),
-        ("x[np.where(x > 0)]", X[X > 0]),
-        ("x[np.unravel_index(np.argmax(x), x.shape)]", X.max()),
-        ("x[np.ix_([0, 1], [0, 2])]", X[:, [0, 2]]),
-        ("y = x * 1\ny[np.diag_indices(2)] = 0\ny", np.where(np.eye(2, 3) > 0, 0, X)),
-        ("x.compress([True, False, True], 1)", X[:, ::2]),
-        (
-            "np.vectorize(lambda a, b: a * b if a > 0 else -b)(x, x[0])",
-            np.where(X > 0, X, -1) * X[0],
-        ),
-        (
-            "f = lambda a, b, x1=1: a * b - x1\nf(x, *[x], x1=2) + f(*[x], **{'b': 2})",
-            X * X - 2 + 2 * X - 1,
-        ),
-    ],
-)
+@cases("text, expected")
 def test_everyday_numpy(ask, text, expected):
     assert_allclose(ask.value(text, {"x": X}), expected)

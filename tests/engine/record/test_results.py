@@ -8,25 +8,12 @@ from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.record.calls import _BY_FUNCTION
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.tables import cases
+
 X = np.array([[2.0, 0.5], [0.5, 1.0]])
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("tf.math.top_k(x, 1).values", [[2.0], [1.0]]),
-        ("tf.nn.top_k(x, 1).indices", [[0], [1]]),
-        ("torch.max(x, dim=0).values", [2.0, 1.0]),
-        ("torch.sort(x, dim=1).indices", [[1, 0], [0, 1]]),
-        ("np.linalg.eigh(x).eigenvalues", np.linalg.eigvalsh(X)),
-        ("np.linalg.svd(x).S", np.linalg.svd(X)[1]),
-        ("np.linalg.qr(x).Q @ np.linalg.qr(x).R", X),
-        ("tf.linalg.slogdet(x).log_abs_determinant", np.log(1.75)),
-        ("jnp.linalg.slogdet(x).sign", 1.0),
-        ("found = torch.aminmax(x)\nlow, high = found\nhigh - low + found.max - found[1]", 1.5),
-        ("[torch.min(row, 0).values for row in x]", [0.5, 0.5]),
-    ],
-)
+@cases("text, expected")
 def test_value(ask, text, expected):
     assert_allclose(np.asarray(ask.value(text, {"x": X})), expected, atol=1e-14)
 

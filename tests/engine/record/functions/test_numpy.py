@@ -5,6 +5,8 @@ import pytest
 from gradwire_engine.errors import BadArgument
 from numpy.testing import assert_array_equal
 
+from tests.tables import cases
+
 X = np.array([[1.0, -2.0, 3.0], [0.0, 3.0, -2.0]])
 K = np.array([3, 1, 1, 5])
 GAPS = np.array([np.nan, 2.0, np.nan, 2.0, 1.0])
@@ -18,30 +20,7 @@ def same(found, expected):
         assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("np.zeros(np.shape(x))", np.zeros((2, 3))),
-        ("np.size(x) + 10*np.ndim(x)", 26),
-        ("np.nonzero(x)", np.nonzero(X)),
-        ("np.where(x > 0)", np.where(X > 0)),
-        ("np.argwhere(x > 0)", np.argwhere(X > 0)),
-        ("np.flatnonzero(x)", np.flatnonzero(X)),
-        ("np.compress([False, True], x, axis=0)", X[1:]),
-        ("np.compress([True, False, True], x)", [1, 3]),
-        ("np.extract(x > 0, x)", [1, 3, 3]),
-        ("np.bincount(k)", np.bincount(K)),
-        ("np.bincount(k, x[0, 0]*k, 8)", np.bincount(K, K, 8)),
-        ("np.bincount(k[:0], minlength=2)", [0, 0]),
-        ("np.unique(x)", np.unique(X)),
-        ("np.unique(x[:0])", []),
-        ("np.unique(k, True, True, True)", np.unique(K, True, True, True)),
-        ("np.unique(gaps, return_counts=True)", np.unique(GAPS, return_counts=True)),
-        ("np.piecewise(x, [x < 0, x > 1], [np.square, lambda t: -t])", [[0, 4, -3], [0, -3, 4]]),
-        ("np.piecewise(x, [x < 0, x > -3], [1, 2])", np.full((2, 3), 2)),
-        ("np.piecewise(x, x < 0, [lambda t, c: c * t, 7.0], 2)", [[7, -4, 7], [7, 7, -4]]),
-    ],
-)
+@cases("text, expected")
 def test_value(ask, text, expected):
     same(ask.value(text, {"x": X, "k": K, "gaps": GAPS}), expected)
 
