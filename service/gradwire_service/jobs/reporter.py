@@ -25,7 +25,7 @@ logger = logging.getLogger("gradwire")
 _REPORTED_SECONDS, _TOLD_SECONDS = 2.5, 0.5
 #: The least time between two checkpoints: so long that few bytes are written each second, but never
 #: longer than the work that a killed replica may lose.
-_CHECKPOINT_BYTES_PER_SECOND = 300
+_CHECKPOINT_BYTES_PER_SECOND = 370
 _CHECKPOINT_SECONDS = 10.0, 90.0
 #: Of a longer checkpoint, the point and the method's state are most.
 _MOST_BRIEF_BYTES = 1 << 16

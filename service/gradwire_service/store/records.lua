@@ -237,8 +237,13 @@ local function write(kind, owner, id, how, head, body, ttl)
     redis.call('RENAME', body, at)
   end
   local length = #head + redis.call('STRLEN', at)
-  redis.call('HSET', record, 'head', head, 'nbytes', length)
-  if counted > 0 then count(kind, owner, 0, length - nbytes) end
+  if how == 'keep' and length <= nbytes then  -- another head of a few bytes less is not counted anew
+    redis.call('HSET', record, 'head', head)
+    length = nbytes
+  else
+    redis.call('HSET', record, 'head', head, 'nbytes', length)
+  end
+  if counted > 0 and length ~= nbytes then count(kind, owner, 0, length - nbytes) end
   ttl = tonumber(ttl)
   if counted == 0 or how == 'upload' or expires - now <= 0.9 * ttl then
     index(kind, owner, id, length, now + ttl)

@@ -7,6 +7,7 @@ import pytest
 from gradwire_engine.errors import InternalError
 from gradwire_solvers import METHODS, Checkpoint, Evaluations
 from numpy.testing import assert_allclose, assert_array_equal, assert_equal
+from gradwire_solvers.progress import History
 
 ROSENBROCK = "100*(x[1] - x[0]**2)**2 + (1 - x[0])**2"
 START = {"x": np.array([0.6, 0.3])}
@@ -23,6 +24,24 @@ def test_checkpoints_are_bytes_without_pickles():
     assert_array_equal(read.x, given.x)
     assert_equal(dict(read.history), history)
     assert_equal(dict(read.state), state)
+
+
+def test_brief_checkpoint_has_all_but_most_of_the_history():
+    history = History()
+    for iteration in range(700):
+        history.add(iteration, 1 / (1 + iteration), 0.5, float(iteration))
+    given = Checkpoint(np.arange(2.0), 699, Evaluations(9), 1.5, history.kept(), {"step": 0.25})
+    written = given.brief()
+    assert len(written) < len(bytes(given)) / 5
+    read = Checkpoint.read(written)
+    assert (read.x.tolist(), read.state) == ([0.0, 1.0], {"step": 0.25})
+    assert (read.iterations, read.evaluations, read.seconds) == (699, Evaluations(9), 1.5)
+    assert read.history["iteration"].tolist() == list(range(0, 700, 16))
+    on = History(read.history)
+    on.add(700, 0.5, 0.5, 700.0)
+    on.add(704, 0.25, 0.5, 704.0)
+    assert on.columns()["iteration"].tolist() == list(range(0, 705, 16))
+    assert on.columns()["value"][-2:].tolist() == [1 / 689, 0.25]
 
 
 @pytest.mark.parametrize("method", [*METHODS["minimize"]])
