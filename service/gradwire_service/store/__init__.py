@@ -78,8 +78,13 @@ def open_store(settings: Settings, now: Callable[[], float] | None = None) -> Sh
 
 
 def policies(settings: Settings) -> dict[Kind, Policy]:
-    """Quotas and expiry of each kind."""
+    """Quotas and expiry of each kind.
+
+    The quotas of as many tenants as are set fit in the store. Where no number is set, there may be
+    any, and each leaves room for the next, unless its quota is all.
+    """
     s = settings
+    is_open = "tenants" not in s.model_fields_set
     programs = Policy(
         per_owner=Amount(s.max_programs_per_tenant, s.max_programs_bytes_per_tenant),
         total=Amount(s.max_programs, s.max_programs_bytes),
@@ -120,8 +125,7 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
         per_owner=jobs.per_owner._replace(records=_PARTS_PER_JOB * jobs.per_owner.records),
         total=jobs.total._replace(records=_PARTS_PER_JOB * jobs.total.records),
     )
-    job_leases = jobs._replace(per_owner=jobs.total)  # all of them are the service's own
-    return {
+    by_kind: dict[Kind, Policy] = {
         "tapes": tapes,
         "used": used,
         "programs": programs,
@@ -130,5 +134,11 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
         "results": results,
         "jobs": jobs,
         "job_parts": job_parts,
-        "job_leases": job_leases,
     }
+    if is_open:
+        by_kind = {
+            kind: each._replace(spares=each.per_owner.plus(each.per_owner).within(each.total))
+            for kind, each in by_kind.items()
+        }
+    by_kind["job_leases"] = jobs._replace(per_owner=jobs.total)  # all are the service's own
+    return by_kind

@@ -128,19 +128,25 @@ local function tidy(kind)
   sweep(kind)
 end
 
+-- Whether something added, records and bytes, is within the limits: two of the owner, two of all, and
+-- 1 if an owner has to leave as much free as it has. 'used' is the usage of both.
+local function fits(used, added, limits)
+  for i = 1, 2 do
+    local own, total = used[i] + added[i], used[i + 2] + added[i]
+    if own > tonumber(limits[i]) or total > tonumber(limits[i + 2]) then return false end
+    if tonumber(limits[5]) == 1 and own + total > tonumber(limits[i + 2]) then return false end
+  end
+  return true
+end
+
 -- Drops the old record of an id, and as many of the owner's oldest records and bytes as the caller
--- says. If that is not enough for the limits of the owner and of all, each records and bytes, drops
--- nothing and returns what the owner and all use beside the old record, and nbytes.
+-- says. If that is not enough for the limits, drops nothing and returns what the owner and all use
+-- beside the old record, and nbytes.
 local function make_room(kind, owner, id, nbytes, records, bytes, limits)
   local old = {size(kind, owner, id)}
   local used = redis.call('HMGET', key(kind, 'usage'), 'r' .. owner, 'b' .. owner, 'r', 'b')
-  local added, fits = {1 - records, nbytes - bytes}, true
-  for i = 1, 4 do
-    local which = 2 - i % 2
-    used[i] = (used[i] or 0) - old[which]
-    fits = fits and used[i] + added[which] <= tonumber(limits[i])
-  end
-  if not fits or records > used[1] or bytes > used[2] then
+  for i = 1, 4 do used[i] = (used[i] or 0) - old[2 - i % 2] end
+  if not fits(used, {1 - records, nbytes - bytes}, limits) or records > used[1] or bytes > used[2] then
     return {{used[1], used[2]}, {used[3], used[4]}, nbytes}
   end
   drop(kind, owner, id)
@@ -163,7 +169,7 @@ end
 local calls = {}
 
 -- The key 'upload' has the body, and becomes the record's. Then come the records and bytes to drop,
--- and the four limits.
+-- and the limits: see 'fits'.
 function calls.put(kind, owner, id, head, nbytes, upload, ttl, records, bytes, ...)
   tidy(kind)
   if redis.call('EXISTS', upload) == 0 then return 'lost' end
@@ -180,7 +186,7 @@ end
 -- 'keep' or 'append' to the body, 'put' one, or that of the 'upload' that is named; head, body, ttl.
 local CHANGE = 9
 
--- Of each kind with its four limits, what changes add; nil if a record is not as expected.
+-- Of each kind, what changes add; nil if a record is not as expected.
 local function added(given, first, limits)
   local more = {}
   for i = first, #given, CHANGE do
@@ -209,13 +215,9 @@ local function over(more, limits)
   for kind, sum in pairs(more) do
     local owner, records, nbytes = unpack(sum)
     local used = redis.call('HMGET', key(kind, 'usage'), 'r' .. owner, 'b' .. owner, 'r', 'b')
-    for i = 1, 4 do
-      used[i] = tonumber(used[i] or 0)
-      local grows = records > 0 or nbytes > 0
-      if grows and used[i] + (i % 2 == 1 and records or nbytes) > tonumber(limits[kind][i]) then
-        for j = i + 1, 4 do used[j] = tonumber(used[j] or 0) end
-        return {kind, {used[1], used[2]}, {used[3], used[4]}, {records, nbytes}}
-      end
+    for i = 1, 4 do used[i] = tonumber(used[i] or 0) end
+    if (records > 0 or nbytes > 0) and not fits(used, {records, nbytes}, limits[kind]) then
+      return {kind, {used[1], used[2]}, {used[3], used[4]}, {records, nbytes}}
     end
   end
 end
@@ -256,8 +258,8 @@ function calls.commit(channel, message, kinds, ...)
   local given, limits, at = {...}, {}, 1
   for _ = 1, tonumber(kinds) do
     tidy(given[at])
-    limits[given[at]] = {unpack(given, at + 1, at + 4)}
-    at = at + 5
+    limits[given[at]] = {unpack(given, at + 1, at + 5)}
+    at = at + 6
   end
   local more, why = added(given, at, limits)
   local refused = more and over(more, limits)

@@ -209,12 +209,23 @@ class Policy(NamedTuple):
     A record expires ``ttl_seconds`` after its last use. If a kind ``evicts``, an owner's least
     recently used records make room for its new ones; otherwise a record over quota is refused. No
     record is ever evicted for another owner.
+
+    If a policy ``spares``, an owner also leaves as much free as it has: so the next one finds room,
+    however many there are, and n that come and go have some 1/(n + 1) of the total each. Source:
+    Choudhury and Hahne, Dynamic Queue Length Thresholds, IEEE/ACM Transactions on Networking 6
+    (1998).
     """
 
     per_owner: Amount
     total: Amount
     ttl_seconds: float = math.inf
     evicts: bool = False
+    spares: bool = False
+
+    @property
+    def limits(self) -> tuple[int, ...]:
+        """The quota, the limit of all, and whether an owner leaves as much free as it has."""
+        return *self.per_owner, *self.total, int(self.spares)
 
     @property
     def least_seconds(self) -> float:
@@ -235,17 +246,22 @@ class Policy(NamedTuple):
         Raises: ``OverQuota`` where that would not be enough, or is not allowed.
         """
         dropped = NOTHING
-        for whose, used, limit in (
-            ("your", usage.own, self.per_owner),
-            ("all", usage.total, self.total),
-        ):
-            after = used.plus(new)
+        own, total = usage.own.plus(new), usage.total.plus(new)
+        limits = [("your", own, self.per_owner), ("all", total, self.total)]
+        if self.spares:
+            limits.append(("your", own, self._share(own, total)))
+        for whose, after, limit in limits:
             if after.within(limit):
                 continue
             dropped = Amount(*map(max, dropped, after.minus(limit)))
             if not (self.evicts and dropped.within(usage.own)):
                 raise OverQuota(whose, kind, after, limit)
         return dropped
+
+    def _share(self, own: Amount, total: Amount) -> Amount:
+        """What an owner may have at most, if it and all would have so much."""
+        over = own.plus(total).minus(self.total)
+        return own.minus(Amount(*(max(0, -(-each // 2)) for each in over)))
 
 
 class Store(ABC):

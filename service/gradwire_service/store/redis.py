@@ -145,7 +145,7 @@ class RedisStore(SharedStore):
         limits = list[Any]()
         kinds = {each.key.kind for each in changes if each.head is not None}
         for kind in kinds:
-            limits += [kind, *self.policies[kind].per_owner, *self.policies[kind].total]
+            limits += [kind, *self.policies[kind].limits]
         told = ("", "") if notice is None else (self._channel(notice.key), notice.origin)
         call = self._call("commit", *told, len(kinds), *limits, *given)
         reply = _not_lost(self._send(*uploads, call)[-1])
@@ -239,8 +239,7 @@ class RedisStore(SharedStore):
         """
         policy, evicted = self.policies[kind], NOTHING
         for _ in range(_ATTEMPTS):
-            limits = *policy.per_owner, *policy.total
-            reply = self._send(*upload, self._call(*call, *evicted, *limits))[-1]
+            reply = self._send(*upload, self._call(*call, *evicted, *policy.limits))[-1]
             if not isinstance(reply, list):
                 return reply
             own, total, nbytes = reply

@@ -29,3 +29,9 @@ def server(tmp_path):
         pytest.skip("redis-server is not installed")
     with redis_server(tmp_path) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def every_redis(request):
+    """The address of Redis, if it is installed, to compare with the other stores."""
+    return [request.getfixturevalue("redis_url")] if REDIS else []

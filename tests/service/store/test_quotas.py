@@ -6,8 +6,10 @@ from contextlib import suppress
 from functools import partial
 
 import pytest
+from gradwire_service.settings import Settings
+from gradwire_service.store import policies
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.store.records import Amount, OverQuota, Policy
+from gradwire_service.store.records import NOTHING, Amount, OverQuota, Policy, Usage
 from gradwire_service.store.sqlite import SqliteStore
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +22,7 @@ from tests.service.store.given import (
     RECORD,
     YOU,
     ids,
+    in_redis,
     kept,
     key,
     of_size,
@@ -122,6 +125,46 @@ def test_a_used_record_without_room_for_its_request_key_is_still_marked_used(sto
     assert store.consume(key(), "first")
     assert not store.consume(key(), "first")
     assert store.find(key()).used_by == ""
+
+
+#: What owners store, more or less of it, one after the other.
+GREED = st.lists(
+    st.tuples(st.sampled_from("mnop"), st.sampled_from("abc"), st.integers(0, 600)), max_size=40
+)
+
+
+@pytest.mark.parametrize("kind", ["tapes", "tensors"])
+@given(GREED)
+def test_a_further_owner_finds_room_whatever_others_store(kind, every_redis, new_clock, puts):
+    clock, total, half = new_clock(), Amount(1000, 1024), Amount(500, 512)
+    shared = {kind: Policy(half, total, 60, evicts=kind == "tensors", spares=True)}
+    stores = [MemoryStore(shared, clock), SqliteStore(":memory:", shared, clock)]
+    for store in (*stores, *(in_redis(url, shared, clock) for url in every_redis)):
+        for owner, id, nbytes in puts:
+            clock.now += 0.001
+            before = store.usage(kind, owner).nbytes
+            with suppress(OverQuota):
+                store.put(key(id, owner, kind), of_size(nbytes))
+            assert store.usage(kind, owner).nbytes <= max(before, free_of(store, kind, total))
+        owners = len({owner for owner, *_ in puts})
+        assert free_of(store, kind, total) >= total.nbytes >> owners
+        store.put(key("a", "q", kind), of_size(free_of(store, kind, total) // 2))
+        store.close()
+
+
+def free_of(store, kind, total):
+    """The bytes of a kind that nobody uses."""
+    return total.nbytes - store.usage(kind).nbytes
+
+
+def test_an_owner_alone_has_its_whole_quota():
+    by_default = policies(Settings())
+    given = policies(Settings(tenants=2))
+    for kind, policy in by_default.items():
+        assert policy == given[kind]._replace(spares=kind != "job_leases")
+        usage = Usage(policy.per_owner, policy.per_owner)
+        assert policy.evicted(kind, NOTHING, usage) == NOTHING
+    assert not policies(Settings(max_tapes=50))["tapes"].spares, "a few are not divided"
 
 
 @pytest.mark.thorough

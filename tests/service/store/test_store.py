@@ -36,7 +36,6 @@ from tests.service.store.given import (
     of_size,
     refused,
 )
-from tests.service.store.redis_server import REDIS
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -292,12 +291,6 @@ def test_only_one_of_many_threads_consumes_a_record(store):
         assert sum(pool.map(lambda _: store.consume(key()), range(64))) == 1
 
 
-@pytest.fixture(scope="session")
-def every_redis(request):
-    """The address of Redis, if it is installed, to compare with the other stores."""
-    return [request.getfixturevalue("redis_url")] if REDIS else []
-
-
 OWNERS = "mnop"
 KEYS = st.builds(Key, st.sampled_from(KINDS), st.sampled_from(OWNERS), st.sampled_from("abcd"))
 STEPS = st.lists(
@@ -311,12 +304,14 @@ STEPS = st.lists(
 )
 
 
-@given(STEPS)
-@example([("put", Key("tapes", "m", "a"), 0), ("put", Key("tapes", "m", "a"), 301)])
-def test_all_stores_behave_the_same(new_clock, every_redis, steps):
+@given(STEPS, st.booleans())
+@example([("put", Key("tapes", "m", "a"), 0), ("put", Key("tapes", "m", "a"), 301)], False)
+@example([("put", Key("tensors", owner, "a"), 150) for owner in OWNERS], True)
+def test_all_stores_behave_the_same(new_clock, every_redis, steps, spares):
     clock = new_clock()
-    stores = [MemoryStore(POLICIES, clock), SqliteStore(":memory:", POLICIES, clock)]
-    stores += [in_redis(url, POLICIES, clock) for url in every_redis]
+    policies = {kind: policy._replace(spares=spares) for kind, policy in POLICIES.items()}
+    stores = [MemoryStore(policies, clock), SqliteStore(":memory:", policies, clock)]
+    stores += [in_redis(url, policies, clock) for url in every_redis]
     for step in steps:
         clock.now += 0.001
         if step[0] == "wait":
@@ -327,7 +322,7 @@ def test_all_stores_behave_the_same(new_clock, every_redis, steps):
     used = [store.usage("used") for store in stores]
     assert used == used[:1] * len(stores)
     for kind in KINDS:
-        policy = POLICIES[kind]
+        policy = policies[kind]
         held = [[store.list_records(kind, owner, "", 100) for owner in OWNERS] for store in stores]
         assert held == held[:1] * len(stores)
         amounts = [store.usage(kind) for store in stores]
