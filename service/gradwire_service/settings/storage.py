@@ -79,7 +79,8 @@ class StorageSettings(BaseModel):
         default=2,
         gt=0,
         description="Number of tenants whose quotas fit in the store together; each quota is its "
-        "limit divided by this number, or less.",
+        "limit divided by this number, or less. If it is not set, a tenant also leaves as much of "
+        "the store free as it has.",
     )
     store_prefix: str = Field(
         default="gradwire",
