@@ -38,7 +38,7 @@ class Checkpoint(NamedTuple):
         return self._archive(np.savez)
 
     def brief(self) -> bytes:
-        """The same in fewer bytes: compressed, and with at most ``BRIEF_ENTRIES`` of the history."""
+        """The same in fewer bytes: compressed, with at most ``BRIEF_ENTRIES`` of the history."""
         history, distance = dict(self.history), int(self.history["distance"])
         while len(history["iteration"]) > BRIEF_ENTRIES:
             distance *= 2

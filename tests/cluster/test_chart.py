@@ -250,7 +250,8 @@ def test_limits_are_those_of_replicas_and_nginx(render: Render, tmp_path: Path):
         (tmp_path / name).write_text(text)
     (made := tmp_path / "made").mkdir()
     (container,) = released["Deployment nginx"]["spec"]["template"]["spec"]["containers"]
-    given = {one["name"]: settings[one["name"]] for one in container["env"] if one["name"] in settings}
+    names = {one["name"] for one in container["env"]}
+    given = {name: text for name, text in settings.items() if name in names}
     command = ["sh", str(tmp_path / "limits.sh"), str(made), "true"]
     subprocess.run(command, env={"PATH": os.environ["PATH"], **given}, check=True)
     files = {path.name: path.read_text() for path in made.iterdir()}

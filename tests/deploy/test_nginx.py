@@ -369,7 +369,7 @@ LIMITS = {
         ),
         ({"max_body_bytes": "", "max_timeout_ms": ""}, {}),
     ],
-    ids=lambda given: " ".join(given),
+    ids=" ".join,
 )
 def test_limits_are_those_of_the_service(tmp_path: Path, setting: dict[str, str], changed):
     variables = {f"GRADWIRE_{name.upper()}": text for name, text in setting.items()}
