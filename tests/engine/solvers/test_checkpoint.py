@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from gradwire_engine.errors import InternalError
 from gradwire_solvers import METHODS, Checkpoint, Evaluations
-from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 from gradwire_solvers.progress import History
+from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 
 ROSENBROCK = "100*(x[1] - x[0]**2)**2 + (1 - x[0])**2"
 START = {"x": np.array([0.6, 0.3])}
