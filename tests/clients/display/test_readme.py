@@ -8,7 +8,7 @@ README = Path(__file__).parents[3] / "clients" / "python" / "README.md"
 def test_the_examples_of_the_readme_run(service_url, monkeypatch, capsys):
     monkeypatch.setenv("GRADWIRE_URL", service_url)
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 23
+    assert len(blocks) == 24
     shown: dict[str, Any] = {}
     try:
         for block in blocks:
