@@ -19,7 +19,7 @@ def gradient(program: str, **variables: Any) -> Call[gradwire.Gradient]:
 
 
 def value(x: float) -> Call[gradwire.Evaluation]:
-    return gradwire.Client.evaluate(None, "x", {"x": x})
+    return endpoints.evaluation(program_at("x", {"x": x}), {})
 
 
 class Asking(gradwire.Client):

@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapp
 from inspect import Signature
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from gradwire.call import Call, Conversation
+from gradwire.call import Call, Conversation, Steps
 from gradwire.errors import UsageError
 from gradwire.events import ServerEvent
 from gradwire.signatures import inside, signature_of, with_keywords
@@ -94,6 +94,10 @@ class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
     @overload
     def __init__(
         self: sent[P, Call[T], T], build: Callable[Concatenate[Any, P], Call[T]]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: sent[P, Steps[T], T], build: Callable[Concatenate[Any, P], Steps[T]]
     ) -> None: ...
     @overload
     def __init__(
