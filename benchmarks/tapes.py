@@ -50,7 +50,10 @@ def _rows(client: gradwire.Client, rounds: int) -> list[Row]:
             return Row.of(what, ours, theirs, "us", ratio_bar=bar)
 
         def seeded(seeds: Any, batch: list[str] | None = None) -> gradwire.Gradient:
-            return tape.gradient(target="last", sources="v", output_gradients=seeds, batch=batch)
+            answer: gradwire.Gradient = tape.gradient(
+                target="last", sources="v", output_gradients=seeds, batch=batch
+            )
+            return answer
 
         together, alone = interleave(
             rounds,
