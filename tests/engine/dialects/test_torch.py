@@ -47,7 +47,7 @@ def test_second_derivatives(ask, text, blocks):
     found = answer.derivatives["hessian"]
     for (i, first), (j, second) in itertools.product(enumerate("rt"), repeat=2):
         block = blocks.get(f"{first} {second}")
-        expected = blocks[f"{second} {first}"].T if block is None else block
+        expected = np.transpose(blocks[f"{second} {first}"]) if block is None else block
         assert_allclose(found[i][j], expected, atol=1e-14)
 
 
