@@ -139,7 +139,7 @@ def test_a_hessian_is_made_of_as_few_matrices_as_by_hand(ask, text, matrices):
     call = called(ask.engine, text, leaves, "hessian", sources="x")
     call.compile(ask.poll)
     made = [i for i in call.entry.paths[0].executable.tape.instructions if i.args]
-    names = [i.op.name for i in made if i.type.size == 16 and i.op.name != "reshape"]
+    names = [i.op.name for i in made if i.type.size == 16 and i.op.name != "reshape"]  # type: ignore[union-attr]
     assert sorted(names) == matrices
 
 
