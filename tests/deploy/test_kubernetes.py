@@ -232,8 +232,8 @@ def test_nginx_finds_its_configuration_and_the_pods():
             assert {"configMap": {"name": generator["name"]}} in sources
             made += generator["files"]
             assert all((path.parent / name).is_file() for name in generator["files"])
-    folder = REPOSITORY / "deploy/nginx"
-    assert sorted(made) == sorted(path.name for path in folder.iterdir() if path.suffix != ".yaml")
+    shipped = REPOSITORY / "deploy/nginx"
+    assert sorted(made) == sorted(path.name for path in shipped.iterdir() if path.suffix != ".yaml")
     settings = {entry["name"]: entry["valueFrom"] for entry in container("Deployment nginx")["env"]}
     compose = yaml.safe_load((REPOSITORY / "docker-compose.yml").read_text())
     assert settings.keys() == compose["x-limits"].keys()
