@@ -99,10 +99,6 @@ class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
     def __init__(
         self: sent[P, Steps[T], T], build: Callable[Concatenate[Any, P], Steps[T]]
     ) -> None: ...
-    @overload
-    def __init__(
-        self: sent[P, Conversation[T], T], build: Callable[Concatenate[Any, P], Conversation[T]]
-    ) -> None: ...
     def __init__(self, build: Callable[Concatenate[Any, P], Any]) -> None:
         self._build = build
         self.__doc__ = build.__doc__
@@ -137,6 +133,13 @@ class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
             return with_keywords(self._build)
         awaits = getattr(owner, "awaits", False)
         return types.MethodType(self._methods.get(awaits) or self._method(awaits), client)
+
+
+class sent_either(sent[P, Conversation[T], T], Generic[P, T]):  # noqa: N801 - as above
+    """The same of a function that builds a ``Call`` or steps, as its arguments are."""
+
+    def __init__(self, build: Callable[Concatenate[Any, P], Conversation[T]]) -> None:
+        super().__init__(build)  # type: ignore[arg-type, misc]
 
 
 class Either(Protocol[F, R_co, P, T_co]):

@@ -70,7 +70,7 @@ class Writer:
         b = self.builder
         return Tape(tuple(b.instructions), tuple(b.inputs), tuple([z.slot for z in outputs]))
 
-    def agree(self, *outputs: Var, signs: bool = False, **tolerance: float) -> None:
+    def agree(self, *outputs: Var, signs: bool = False, **tolerance: Any) -> None:
         """Machine code gives of these outputs what the reference gives."""
         same(*both(self.tape(*outputs), self.inputs), signs=signs, **tolerance)
 
@@ -124,7 +124,7 @@ def both(tape: Tape, inputs: Sequence[Any], run: Executable | None = None) -> tu
     return found.outputs, expected.outputs
 
 
-def same(found: Any, expected: Any, *, signs: bool = False, **tolerance: float) -> None:
+def same(found: Any, expected: Any, *, signs: bool = False, **tolerance: Any) -> None:
     """Equal unless there is a tolerance, also in the signs of zeros where these are asked for."""
     for x, y in zip(found, expected, strict=True):
         if tolerance:

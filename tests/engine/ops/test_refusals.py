@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ ARRAY = re.compile(r"\b(bool|u?int\d+|b?float\d+|complex\d+)(\[[\d, ]*\])")
 
 @cases("text, error, message")
 def test_refused(ask, text, error, message):
-    given = {}
+    given: dict[str, Any] = {}
 
     def named(match):
         given[name := f"v{len(given)}"] = np.ones(json.loads(match[2]), match[1])

@@ -62,6 +62,7 @@ async def test_file_grows_by_a_kilobyte_a_second(tmp_path, size, kept, rate, lis
         here = Written(store, "0123456789abcdef", lambda *_: {}, lambda: now)
         here.stored = []
         held = here.create(KEY, Job("minimize", now), b"{}", "{}")
+        assert held is not None
         reporter = Reporter(here, blocking, held, [], lambda: now, 8640.0)
         random, history, iteration = Random(0), History(), 0
         draw = np.random.default_rng(0)
@@ -72,7 +73,7 @@ async def test_file_grows_by_a_kilobyte_a_second(tmp_path, size, kept, rate, lis
             for _ in range(rate // 10):
                 iteration += 1
                 history.add(iteration, random.random(), random.random(), elapsed)
-            progress = {"iteration": iteration, "value": random.random()}
+            progress: dict[str, Any] = {"iteration": iteration, "value": random.random()}
             progress |= {"gradient_norm": random.random(), "seconds": elapsed}
             progress |= {"rate": iteration / elapsed, "seconds_left": None}
             point = None

@@ -10,7 +10,7 @@ from gradwire.call import Call, Conversation, Reply, Steps
 from gradwire.endpoints import Computed, EvaluateOptions, ExplainOptions, program_document
 from gradwire.errors import UsageError
 from gradwire.explanations import Explanation
-from gradwire.methods import sent
+from gradwire.methods import sent, sent_either
 from gradwire.resources.derivatives import Derivatives
 from gradwire.resources.graphs import Drawing, drawing
 from gradwire.resources.mapping import (
@@ -29,7 +29,7 @@ from gradwire.trees import Names, Variables
 class Compute(Derivatives):
     """Stateless computations. Each is pure, so it may be retried after a failure."""
 
-    @sent
+    @sent_either
     def evaluate(
         self,
         program: Computed,
@@ -45,7 +45,7 @@ class Compute(Derivatives):
         """
         return asked(endpoints.evaluation, program, variables, options, moving=())
 
-    @sent
+    @sent_either
     def explain(
         self,
         program: Computed,

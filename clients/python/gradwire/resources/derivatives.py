@@ -17,7 +17,7 @@ from gradwire.endpoints import (
     ProgramAt,
 )
 from gradwire.errors import UsageError
-from gradwire.methods import Awaiting, Blocking, also_of, sent
+from gradwire.methods import Awaiting, Blocking, also_of, sent_either
 from gradwire.results import Check, Gradient, Hessian, Hvp, Jacobian, Jvp
 from gradwire.tracing import transforms
 from gradwire.tracing.functions import Function, Runs
@@ -84,7 +84,7 @@ class Derivatives:
         """
         return transforms.vmap(f, in_axes, out_axes, client=cast(Runs, self))
 
-    @sent
+    @sent_either
     def gradient(
         self,
         program: Computed,
@@ -105,7 +105,7 @@ class Derivatives:
         """
         return asked(endpoints.gradient, program, variables, options, options.get("sources"))
 
-    @sent
+    @sent_either
     def check(
         self, program: Computed, variables: Variables | None = None, **options: Unpack[CheckOptions]
     ) -> Conversation[Check]:
@@ -121,7 +121,7 @@ class Derivatives:
         return asked(endpoints.check, program, variables, options, options.get("sources"))
 
     @also_of(transforms.jacobian)
-    @sent
+    @sent_either
     def jacobian(
         self,
         program: Computed,
@@ -140,7 +140,7 @@ class Derivatives:
         return asked(endpoints.jacobian, program, variables, options, options.get("sources"))
 
     @also_of(transforms.hessian)
-    @sent
+    @sent_either
     def hessian(
         self,
         program: Computed,
@@ -159,7 +159,7 @@ class Derivatives:
         return asked(endpoints.hessian, program, variables, options, options.get("sources"))
 
     @also_of(transforms.jvp)
-    @sent
+    @sent_either
     def jvp(
         self,
         program: Computed,
@@ -182,7 +182,7 @@ class Derivatives:
         return asked(query, program, variables, options, [*outermost(tangents, "tangents")])
 
     @also_of(transforms.hvp)
-    @sent
+    @sent_either
     def hvp(
         self,
         program: Computed,
