@@ -121,3 +121,37 @@ def test_errors_name_the_line_of_the_function(client):
 def test_what_cannot_be_asked_for_by_name_is_refused(client, f, variables, told):
     with pytest.raises(gradwire.UsageError, match=told):
         client.gradient(f, variables)
+
+
+#: What recordings call results, arguments that are nested, and functions.
+NAMES = [*(f"v{n}" for n in range(6)), "v0_", "v1_", "a_k", "body0", "f0", "sum"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_arguments_may_be_called_what_results_are(client, name):
+    """Sources are found by name: a result of that name would be one."""
+
+    def nested(a, q):
+        u = np.sin(a["k"]) * q
+        for _ in range(3):
+            u = np.cos(u) + a["m"] * u
+        return np.sum(u * a["k"])
+
+    def flat(a, q):
+        return nested({"k": a, "m": 0.5}, q)
+
+    for function, value in (
+        (nested, {"k": np.array([0.3, 2.0]), "m": 0.7}),
+        (flat, np.array([0.3, 2.0])),
+    ):
+        names = {name: value, f"{name}_": 1.5}
+        called = eval(f"lambda {name}, {name}_: f({name}, {name}_)", {"f": function})
+        found = client.gradient(called, names).gradients
+        expected = client.gradient(function, {"a": value, "q": 1.5}).gradients
+        np.testing.assert_equal(found, {name: expected["a"], f"{name}_": expected["q"]})
+
+
+def test_arguments_may_not_hide_functions(client):
+    sine = np.sin
+    with pytest.raises(gradwire.UsageError, match="called np would hide"):
+        client.gradient(lambda np: sine(np["k"]), {"np": {"k": 1.0}})

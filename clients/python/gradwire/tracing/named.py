@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from inspect import signature
 from typing import Any, TypeVar
@@ -26,6 +28,7 @@ O = TypeVar("O", bound=Mapping[str, Any])  # noqa: E741 - the options of a query
 
 #: What ends the name of a variable in a path, ``layers[0].w``.
 _BELOW = re.compile(r"[.\[]")
+_WORD = re.compile(r"\w+")
 
 
 def asked(
@@ -67,8 +70,8 @@ def _of_function(
     function = f if isinstance(f, Function) else Function(f)
     traced, _ = yield from function.decided((), named)
     with used("variables"):
-        written, values = _by_name(traced, named)
-        sent = encode_variables({**values, **traced.constants})
+        written, values, constants = _by_name(traced, named)
+        sent = encode_variables({**values, **constants})
         document = {"program": written.text, "variables": sent}
         chosen: Any = {**options}
         if moving is None:
@@ -87,8 +90,10 @@ def _roots(names: Names) -> Iterator[str]:
             yield from _roots(part)
 
 
-def _by_name(traced: TracedProgram, named: Mapping[str, Any]) -> tuple[Written, dict[str, Any]]:
-    """A recording as a program of the arguments as they are nested, and these."""
+def _by_name(
+    traced: TracedProgram, named: Mapping[str, Any]
+) -> tuple[Written, dict[str, Any], dict[str, Any]]:
+    """A recording as a program of the arguments as they are nested, these, and its constants."""
     places: list[str] = []
     values: dict[str, Any] = {}
     for name, value in named.items():
@@ -96,18 +101,45 @@ def _by_name(traced: TracedProgram, named: Mapping[str, Any]) -> tuple[Written, 
         if found:  # what has no array in it is a constant of the recording
             values[name] = value
             places += found
-    first = [f"{name} = {places[i]}" for name, i in traced.arguments.items() if name != places[i]]
-    taken = {*traced.constants, *(line.partition(" ")[0] for line in first)} & values.keys()
-    if taken:
-        problem = f"an argument called {min(taken)} has the name of another part of the program"
-        raise UsageError(problem, hint="rename it")
-    last = _literal(traced.structure, iter(traced.returned))
+    aliases = {name: places[i] for name, i in traced.arguments.items() if name != places[i]}
+    unread = values.keys() - (traced.arguments.keys() - aliases.keys())
+    own = _renamed(traced.text, {*aliases, *traced.constants}, unread)
+    first = [f"{own(name)} = {place}" for name, place in aliases.items()]
+    last = _literal(traced.structure, map(own, traced.returned))
     written = replace(
         traced.written,
-        text="\n".join([*first, traced.text, last]),
+        text="\n".join([*first, own(traced.text), last]),
         places=[*[None] * len(first), *traced.written.places, None],
     )
-    return written, values
+    return written, values, {own(name): value for name, value in traced.constants.items()}
+
+
+def _renamed(
+    text: str, names: AbstractSet[str], arguments: AbstractSet[str]
+) -> Callable[[str], str]:
+    """Renames, in a text, what an argument is called, too, of its ``names`` and those it binds.
+
+    Sources are found by name: what is bound last would be one, and not the argument. ``arguments``
+    are those that the text does not read.
+    Raises: ``UsageError`` if one is called what the text reads of the language.
+    """
+    bound, read = {*names}, set[str]()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Name):
+            (bound if isinstance(node.ctx, ast.Store) else read).add(node.id)
+        elif isinstance(node, ast.FunctionDef):
+            bound |= {node.name, *(each.arg for each in node.args.args)}
+    if hiding := (read - bound) & arguments:
+        problem = f"an argument called {min(hiding)} would hide what has this name in programs"
+        raise UsageError(problem, hint="rename it")
+    known, others = {*_WORD.findall(text), *bound, *arguments}, dict[str, str]()
+    for name in sorted(bound & arguments):
+        other = name
+        while other in known:
+            other += "_"
+        known.add(other)
+        others[name] = other
+    return lambda of: _WORD.sub(lambda word: others.get(word[0], word[0]), of) if others else of
 
 
 def _places(structure: Structure, place: str) -> Iterator[str]:
