@@ -20,7 +20,7 @@ from gradwire.errors import UsageError
 from gradwire.events import ServerEvent
 from gradwire.signatures import inside, signature_of, with_keywords
 from gradwire.trees import is_dataclass
-from gradwire.usage import is_of_this_call, public, short_traceback, used
+from gradwire.usage import is_function, is_of_this_call, public, short_traceback, used
 
 #: The parameters of a method for programs, and of the function for Python functions.
 P = ParamSpec("P")
@@ -180,7 +180,7 @@ class _OfBoth:
         def either(*args: Any, **kwargs: Any) -> Any:
             subject = args[0] if args else kwargs.get("program", kwargs.get("f"))
             point = args[1] if len(args) > 1 else kwargs.get("variables")
-            if not callable(subject) or isinstance(point, Mapping) or is_dataclass(point):
+            if not is_function(subject) or isinstance(point, Mapping) or is_dataclass(point):
                 return of_programs(*args, **kwargs)
             try:
                 return self._transform(*args, **{"client": client, **kwargs})

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from inspect import signature
 from types import TracebackType
-from typing import Any, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, ParamSpec, Protocol, TypeGuard, TypeVar, overload
 from urllib.parse import quote
 
 from gradwire import hints
@@ -49,14 +49,17 @@ def public(function: Callable[P, R_co]) -> Callable[P, R_co]:
 
 
 def _of_others(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this package."""
-    if traceback is None:
-        return None
-    rest = _of_others(traceback.tb_next)
-    frame = traceback.tb_frame
-    if frame.f_globals.get("__name__", "").partition(".")[0] == "gradwire":
-        return rest
-    return TracebackType(rest, frame, traceback.tb_lasti, traceback.tb_lineno)
+    """A traceback without the frames of this package; it may be a thousand frames long."""
+    others: list[TracebackType] = []
+    while traceback is not None:
+        name = traceback.tb_frame.f_globals.get("__name__", "")
+        if name.partition(".")[0] != "gradwire":
+            others.append(traceback)
+        traceback = traceback.tb_next
+    rest: TracebackType | None = None
+    for each in reversed(others):
+        rest = TracebackType(rest, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return rest
 
 
 class used:  # noqa: N801 - a context, like suppress
@@ -83,10 +86,15 @@ def is_of_this_call(error: TypeError) -> bool:
     return error.__traceback__ is not None and _of_others(error.__traceback__) is None
 
 
+def is_function(value: object) -> TypeGuard[Callable[..., Any]]:
+    """True if a value is a Python function, or one that is not bound to its class yet."""
+    return callable(value) or isinstance(value, classmethod)
+
+
 def check_function(*given: Any) -> None:
     """Refuse a value that is not a Python function."""
     for value in given:
-        if not (callable(value) or isinstance(value, classmethod)):
+        if not is_function(value):
             got = "program text" if isinstance(value, str) else type(value).__name__
             hint = hints.TEXT_FOR_FUNCTION if isinstance(value, str) else ""
             raise UsageError(f"expected a Python function, got {got}", hint=hint)

@@ -71,7 +71,7 @@ def end_of(
 @pytest.fixture(scope="module")
 def engines():
     """An engine that waits for machine code, and one that has none."""
-    backend = pytest.importorskip("gradwire_engine.backends.llvm.executable")
+    backend = pytest.importorskip("gradwire_engine.backends.llvm.backend")
     return Engine(backend=backend.NativeBackend()), Engine()
 
 

@@ -25,7 +25,7 @@ from gradwire.tracing.named import asked
 from gradwire.tracing.points import Argnums
 from gradwire.tracing.transforms import Axes
 from gradwire.trees import Names, Variables, outermost
-from gradwire.usage import public, used
+from gradwire.usage import is_function, public, used
 
 Q = ParamSpec("Q")
 R = TypeVar("R")
@@ -235,7 +235,7 @@ class Derivatives:
         >>> found.x.round(6)
         array([3., 3.])
         """
-        if callable(program) and target is None and sources is None:
+        if is_function(program) and target is None and sources is None:
             return transforms.value_and_grad(program, argnums, has_aux=has_aux, client=self)
         return _of_variables(self, "value_and_grad", program, argnums, has_aux, target, sources)
 
@@ -271,7 +271,7 @@ class Derivatives:
         >>> client.grad("sum(w**2)", sources="w")(w=[1.0, 2.0])
         array([2., 4.])
         """
-        if callable(program) and target is None and sources is None:
+        if is_function(program) and target is None and sources is None:
             return transforms.grad(program, argnums, has_aux=has_aux, client=self)
         return _of_variables(self, "grad", program, argnums, has_aux, target, sources)
 
