@@ -142,7 +142,7 @@ def taken(app, limiter, keyring):
         "its bytes": queue.load.nbytes,
         "its seconds": sum(queue._seconds.values()),
         "executors": len(queue._running) + queue._running_of.total(),
-        "waiting": len(queue._waiting._owners),
+        "waiting": len(queue._waiting._tenants),
     }
     return {name: amount for name, amount in found.items() if amount}
 
