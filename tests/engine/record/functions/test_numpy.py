@@ -13,7 +13,7 @@ GAPS = np.array([np.nan, 2.0, np.nan, 2.0, 1.0])
 
 
 def same(found, expected):
-    if isinstance(expected, tuple):
+    if isinstance(found, tuple | list):
         for one, wanted in zip(found, expected, strict=True):
             assert_array_equal(one, wanted)
     else:
