@@ -46,8 +46,8 @@ async def minimized(client, request):
 
 def job_pids(client):
     """The processes for optimisations on the GPU."""
-    places = client._transport.app.state.runs._means.places
-    return {process.pid for process in places._gpu.processes}
+    dispatcher = client._transport.app.state.runs._context.dispatcher
+    return {process.pid for process in dispatcher._gpu.processes}
 
 
 async def tried(client, request, is_right=lambda found: True):

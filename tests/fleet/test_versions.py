@@ -16,8 +16,8 @@ from tests.fleet.test_jobs import ENDLESS, ended, none_runs, progressed
 from tests.service.store.redis_server import REDIS, redis_server
 
 ROOT = Path(__file__).parents[2]
-#: The other version: the last one before records had versions, or any other that is asked for.
-OTHER = os.environ.get("OTHER_VERSION", "9f41beb6401603ab11f14490de1b43291ac38537")
+#: The other version: one from which a fleet may be upgraded to this one, or any that is asked for.
+OTHER = os.environ.get("OTHER_VERSION", "16706b73c274b5184214963a21fffb9a4d70a05c")
 SHORT = {"program": "sum((x - 1)**2)", "variables": {"x": [3.0, 2.0]}, "background": True}
 
 
