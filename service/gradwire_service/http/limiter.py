@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import defaultdict, deque
 from collections.abc import Callable
+from functools import lru_cache
 from ipaddress import ip_address, ip_network
-from operator import itemgetter
+from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,9 @@ HEALTH = frozenset(("/healthz", "/readyz"))
 _LIST_SECONDS = 0.02
 #: Connections that are checked between other events: to refuse one takes 0.3 ms.
 _PIECE = 8
+#: Connections of an address of which one that sends a body is cut.
+_LATEST = 64
+_ip = lru_cache(maxsize=4096)(ip_address)
 
 
 class ConnectionLimiter:
@@ -47,7 +51,8 @@ class ConnectionLimiter:
         #: Answers what is refused before it is a request.
         self.refused = RequestMiddleware(ProblemMiddleware(_refused, recorder.metrics), recorder)
         self._connections: set[HttpConnection] = set()
-        self._of_address = Counter[str]()
+        #: The connections of each address, in the order in which they came.
+        self._of_address: dict[str, dict[HttpConnection, None]] = defaultdict(dict)
         self._proxies = [ip_network(place) for place in settings.proxies]
         #: Connections beyond the most, the oldest first.
         self._reserved: dict[HttpConnection, None] = {}
@@ -67,7 +72,7 @@ class ConnectionLimiter:
         address that has fewer.
         """
         self._connections.add(connection)
-        self._of_address[connection.address] += 1
+        self._of_address[connection.address][connection] = None
         if self._timer is None:
             self._check_later()
         most = self.settings.max_connections
@@ -92,8 +97,9 @@ class ConnectionLimiter:
         """Forget a connection; without any there is no timer either."""
         self._connections.discard(connection)
         self._reserved.pop(connection, None)
-        self._of_address[connection.address] -= 1
-        if not self._of_address[connection.address]:
+        of_address = self._of_address[connection.address]
+        of_address.pop(connection, None)
+        if not of_address:
             del self._of_address[connection.address]
         if not self._connections and self._timer is not None:
             self._timer.cancel()
@@ -109,12 +115,12 @@ class ConnectionLimiter:
             since = [(one.idle_since, one) for one in self._connections if one is not new]
             idle = [(at, one) for at, one in since if at is not None]
             self._idle = [one for _, one in sorted(idle, key=lambda pair: -pair[0])]
-        count = self._of_address[new.address]
+        count = len(self._of_address[new.address])
         for place in range(len(self._idle) - 1, -1, -1):
             longest = self._idle[place]
             if longest.idle_since is None:
                 del self._idle[place]
-            elif self._of_address[longest.address] >= count:
+            elif len(self._of_address[longest.address]) >= count:
                 del self._idle[place]
                 longest.transport.close()
                 return True
@@ -123,19 +129,23 @@ class ConnectionLimiter:
     def _end_one_of_most(self, address: str) -> bool:
         """Cut a connection of the address that has most, if that is two more than ``address`` has.
 
-        It is the one that came last, of those that send a body if there are any: little is lost.
+        It is one of the last that came, of those that send a body if there are any: little is lost.
         Proxies have many clients.
         """
-        many = ((of, count) for of, count in self._of_address.items() if not self._is_proxy(of))
-        of, count = max(many, key=itemgetter(1), default=("", 0))
-        if count < self._of_address[address] + 2 or self._is_proxy(address):
+        if self._is_proxy(address):
             return False
-        held = [one for one in self._connections if one.address == of]
-        max(held, key=lambda one: (one.is_receiving, one.opened_at)).cut()
+        most, least = address, len(self._of_address[address]) + 2
+        for other, held in self._of_address.items():
+            if len(held) >= least and not self._is_proxy(other):
+                most, least = other, len(held) + 1
+        if most == address:
+            return False
+        latest = [*islice(reversed(self._of_address[most]), _LATEST)]
+        next((one for one in latest if one.is_receiving), latest[0]).cut()
         return True
 
     def _is_proxy(self, address: str) -> bool:
-        return not address or any(ip_address(address) in network for network in self._proxies)
+        return not address or any(_ip(address) in network for network in self._proxies)
 
     def check(self) -> None:
         """End the connections of clients that are late."""
