@@ -116,7 +116,7 @@ def stages(pythons: Mapping[str, str]) -> list[Stage]:
             builds=others,
         ),
         *_backends(),
-        Stage("contract", ("tests/contract", "tests/semantics")),
+        Stage("contract", ("tests/contract", "tests/semantics", "tests/releases")),
         Stage(
             "fuzzing", ("fuzz",), command=("make", "--no-print-directory", "fuzz", "FUZZ_SECONDS=1")
         ),

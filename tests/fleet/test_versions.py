@@ -4,6 +4,7 @@ import asyncio
 import io
 import os
 import subprocess
+import sys
 import tarfile
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,14 +25,14 @@ SHORT = {"program": "sum((x - 1)**2)", "variables": {"x": [3.0, 2.0]}, "backgrou
 @pytest.fixture(scope="module")
 def other(tmp_path_factory):
     """The sources of the other version, as its PYTHONPATH."""
-    archive = ["git", "archive", OTHER, "engine", "service"]
+    archive = ["git", "archive", OTHER, "engine", "service", "clients/python"]
     found = subprocess.run(archive, cwd=ROOT, capture_output=True, check=False)
     if found.returncode:
         pytest.skip("the other version is not in this clone's history")
     folder = tmp_path_factory.mktemp("other")
     with tarfile.open(fileobj=io.BytesIO(found.stdout)) as sources:
         sources.extractall(folder, filter="data")
-    return f"{folder}/service{os.pathsep}{folder}/engine"
+    return os.pathsep.join(f"{folder}/{part}" for part in ("service", "engine", "clients/python"))
 
 
 @asynccontextmanager
@@ -59,6 +60,23 @@ async def test_two_versions_share_jobs_tapes_tensors_programs_and_code(tmp_path,
             await share(tmp_path, other, server.url)
     else:
         await share(tmp_path, other, f"sqlite:{tmp_path / 'store.db'}")
+
+
+@pytest.mark.thorough
+async def test_the_sdk_of_each_version_asks_the_service_of_the_other(tmp_path, other):
+    session = Path(__file__).with_name("sdk_session.py")
+    async with replicas(tmp_path, other, "memory:") as (new, old):
+        for path, server in (other, new), ("", old):
+            environment = os.environ | {"PYTHONPATH": path}
+            command = sys.executable, session, f"http://127.0.0.1:{server.port}"
+            asked = await asyncio.create_subprocess_exec(
+                *command,
+                env=environment,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+            )
+            said, _ = await asked.communicate()
+            assert (asked.returncode, said.decode()) == (0, "")
 
 
 async def share(folder, other, store):

@@ -19,7 +19,7 @@ from gradwire.tf.conversion import array_of, convert_to_tensor
 from gradwire.tf.dtypes import DType, of_numpy, string
 from gradwire.tf.errors import invalid
 from gradwire.tf.fetching import fetch
-from gradwire.tf.nodes import UNKNOWN, Spec, TensorNode, noticing, part_of, record
+from gradwire.tf.nodes import LONGEST_CHAIN, UNKNOWN, Spec, TensorNode, noticing, part_of, record
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.tensors import Operand, Tensor
 from gradwire.tracing.literals import call_arguments
@@ -29,8 +29,6 @@ from gradwire.tracing.terms import Leaf, Term
 #: Numbers that are written with no more characters than this are part of a program; longer ones
 #: were computed, and are values that it is given: so it is the same program next time.
 LONGEST_LITERAL: int = 8
-#: Chains of operations are computed when they are so long, so that programs do not grow for ever.
-LONGEST_CHAIN: int = 1000
 
 
 def call(

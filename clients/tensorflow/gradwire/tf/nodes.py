@@ -26,6 +26,8 @@ class Spec(NamedTuple):
 
 
 UNKNOWN: Spec = Spec()
+#: Operations one after another, after which a value is computed: programs do not grow for ever.
+LONGEST_CHAIN: int = 1000
 
 
 class Joint(NamedTuple):

@@ -13,7 +13,6 @@ from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, int64
 from gradwire.tf.errors import invalid
-from gradwire.tf.joining import stack
 from gradwire.tf.nodes import Spec
 from gradwire.tf.ragged_factories import Factories
 from gradwire.tf.scatter_host import Integers, integers, placed, taken
@@ -232,15 +231,6 @@ class RaggedTensor(Factories):
         if wrong.size:
             raise invalid(f"indices = {wrong[0]} is not in [0, {len(self)})")
         return self._rows(which) if which.ndim else self[int(which)]
-
-    def _mapped(self, function: Callable[..., Any], signature: Any) -> Any:
-        """The results of a function for each row: as rows, unless a dtype asks for a tensor."""
-        results = [function(row) for row in self]
-        if hasattr(signature, "_stacked"):
-            return signature._stacked(results)
-        if signature is None and len(convert_to_tensor(results[0]).shape):
-            return METHODS["stack_rows"](results)
-        return stack([convert_to_tensor(result) for result in results])
 
     def _rows(self, which: Integers) -> RaggedTensor:
         """Some rows."""

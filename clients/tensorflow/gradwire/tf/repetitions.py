@@ -15,15 +15,13 @@ import numpy as np
 from gradwire.tf import nest
 from gradwire.tf.errors import OpError
 from gradwire.tf.fetching import fetch
-from gradwire.tf.nodes import Joint, TensorNode, active, noticing
+from gradwire.tf.nodes import LONGEST_CHAIN, Joint, TensorNode, active, noticing
 from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
 from gradwire.tracing.terms import Body, Term, arguments_with
 
 __all__ = ["Differs", "Repetition"]
 
-#: Operations one after another, after which a value is computed: programs do not grow for ever.
-LONGEST_CHAIN: int = 1000
 #: Before a tensor's node, or what makes a value of parts and these, among a call's arguments.
 TENSOR: object = object()
 MADE: object = object()
