@@ -6,7 +6,6 @@ import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from functools import partial
 from time import monotonic, time
 from typing import Any
 
@@ -21,17 +20,16 @@ from gradwire_service import __version__, openapi
 from gradwire_service.access.authentication import Authentication
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.keys_file import open_keys
-from gradwire_service.cluster.cluster import check_installed, open_cluster
+from gradwire_service.cluster.cluster import check_installed
 from gradwire_service.computations import routes as computations
-from gradwire_service.computations.redirects import Redirects
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.engines import open_engines
+from gradwire_service.executors import open_processes, open_queues, open_threads
 from gradwire_service.http.cors import RefusingPreflights, with_cors
 from gradwire_service.jobs import routes as jobs
 from gradwire_service.jobs import solve_routes
-from gradwire_service.jobs.dispatcher import SHORT_RUN_SECONDS, JobDispatcher
+from gradwire_service.jobs.dispatcher import JobDispatcher
 from gradwire_service.jobs.runs import Runs
-from gradwire_service.machine_code import open_codes
 from gradwire_service.machine_code.compilation import is_compiled
 from gradwire_service.programs import routes as programs
 from gradwire_service.references import ReferenceResolver
@@ -46,14 +44,11 @@ from gradwire_service.routes import (
 )
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoutes, methods_of
-from gradwire_service.scheduling import Bounds, Capacity, Lanes, Placement, Queue
+from gradwire_service.scheduling import Capacity, Placement
 from gradwire_service.settings import Settings
-from gradwire_service.settings.errors import StartupError
 from gradwire_service.store import open_store
 from gradwire_service.store.timing import time_calls
 from gradwire_service.tapes import routes as tapes
-from gradwire_service.tapes.stored import Tapes
-from gradwire_service.tasks.registry import Tasks
 from gradwire_service.telemetry import (
     Exposition,
     Log,
@@ -66,16 +61,10 @@ from gradwire_service.telemetry import (
     request_logger,
 )
 from gradwire_service.tensors import routes as tensors
-from gradwire_service.workers.gpu import GpuJobPool, GpuPool
 from gradwire_service.workers.opened_gpu import OpenGpu, open_gpu
-from gradwire_service.workers.pool import JobPool, ProcessPool
-from gradwire_service.workers.threads import THREADS_PER_CORE, ThreadPool
-from gradwire_service.workers.worker import serve
 
 logger = logging.getLogger("gradwire")
 
-#: A computation is short until it has taken so long.
-SHORT_COMPUTATION_SECONDS = 1.0
 #: Threads that wait for the store and for new processes, or compile short programs.
 _THREADS = 8
 
@@ -168,12 +157,9 @@ def create_app(
         lambda: 0 if keyring is None else len(keyring.keys),
         lambda: keyring is not None and keyring.stale,
     )
-    bounds = Bounds(settings.queue_requests, settings.queue_bytes, settings.queue_seconds)
-    queue = Queue(settings.cores, bounds, metrics.waited, clock=clock, lanes=_lanes(settings))
-    has_gpu = settings.backend == "cupy"
-    gpu_queue = Queue(1, bounds, metrics.waited, queue.load, clock) if has_gpu else None
-    capacity = Capacity(queue, gpu_queue, clock)
-    job_queue = _job_queue(settings, clock, isolated=keys.keyring is not None)
+    queues = open_queues(settings, metrics, clock, isolated=keyring is not None)
+    queue = queues.computations
+    capacity = Capacity(queue, queues.gpu, clock)
     placement = Placement(always=settings.gpu_placement == "always")
     metrics.watch_load(lambda: capacity.in_flight, lambda: queue.load.requests)
     compiled = is_compiled(settings)
@@ -189,49 +175,27 @@ def create_app(
         engines, store, settings.local_cache_bytes, settings.inline_body_bytes, clock=clock
     )
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="gradwire")
-    executors: ProcessPool | ThreadPool
-    job_executors: JobPool | ThreadPool
-    gpu: GpuPool | None = None
-    gpu_jobs: GpuJobPool | None = None
     if settings.processes:
-        codes = open_codes(settings, engines.budget, metrics)
-        shared = store, codes, metrics
-        executors = ProcessPool(serve, settings, *shared, queue, threads, isolated=isolated)
-        for_jobs = settings.model_copy(update={"processes": settings.job_processes + 1})
-        serve_jobs = partial(serve, for_jobs=True)
-        job_executors = JobPool(
-            serve_jobs, for_jobs, *shared, job_queue, threads, isolated=isolated
-        )
-        if gpu_queue is not None:
-            gpu = GpuPool(
-                partial(serve, open_gpu=open_gpu),
-                *(settings, *shared, gpu_queue, threads),
-                isolated=isolated,
-                placement=placement,
-                capacity=capacity,
-            )
-            metrics.watch_gpu(lambda: gpu.used_bytes)
-            gpu_jobs = GpuJobPool(
-                partial(serve_jobs, open_gpu=open_gpu),
-                *(settings.model_copy(update={"processes": 1}), *shared),
-                *(Queue(1, job_queue.bounds, clock=clock), threads),
-                isolated=isolated,
-                clock=clock,
-            )
-    elif has_gpu:
-        raise StartupError(
-            "GRADWIRE_BACKEND=cupy needs worker processes: set GRADWIRE_PROCESSES to 1 or more"
+        executors = open_processes(
+            settings,
+            queues,
+            engines,
+            store,
+            threads,
+            metrics,
+            placement,
+            capacity,
+            open_gpu,
+            clock,
+            isolated=isolated,
         )
     else:
-        tapes_here = Tapes(engines, store, resolver, settings.tape_values_bytes)
-        cluster, redirects = open_cluster(settings, engines), Redirects(settings)
-        tasks = Tasks(engines, resolver, tapes_here, cluster, redirects)
-        executors = ThreadPool(tasks, queue, settings)
-        job_executors = ThreadPool(tasks, job_queue, settings, settings.job_processes + 1)
+        executors = open_threads(settings, queues, engines, store, resolver)
+    gpu = executors.gpu
     dependencies = Dependencies(
         engines, store, resolver, capacity, placement, metrics, settings, clock
     )
-    dispatcher = JobDispatcher(job_executors, gpu_jobs, placement)
+    dispatcher = JobDispatcher(executors.jobs, executors.gpu_jobs, placement)
     runs = Runs(dispatcher, capacity, store, threads, metrics, settings, clock, now)
     metrics.watch_jobs(lambda: runs.running)
     offloader = Offloader(capacity, placement, metrics, settings, clock)
@@ -245,10 +209,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        if gpu is not None:
-            await gpu.open()
         await executors.open()
-        await job_executors.open()
         runs.open()
         try:
             with keys.watcher:
@@ -258,11 +219,6 @@ def create_app(
                 await export.close()
             exposition.close()
             await runs.close()
-            await job_executors.close()
-            if gpu_jobs is not None:
-                await gpu_jobs.close()
-            if gpu is not None:
-                await gpu.close()
             await executors.close()
             threads.shutdown()
             store.close()
@@ -282,8 +238,8 @@ def create_app(
         keyring=keys.keyring,
     )
     app.state.capacity = capacity
-    app.state.executors = executors
-    app.state.job_executors = job_executors
+    app.state.executors = executors.computations
+    app.state.job_executors = executors.jobs
     app.state.runs = runs
     app.state.gpu = gpu
     app.state.store = store
@@ -304,25 +260,6 @@ def create_app(
         app.include_router(page.router())
         app.include_router(guide.router())
     return app
-
-
-def _lanes(settings: Settings) -> Lanes:
-    """The lanes of computations: with no more executors than cores, all may be long."""
-    executors = settings.processes or THREADS_PER_CORE * settings.cores + 1
-    spare = 1 if executors > settings.cores else 0
-    kept = 1 if executors - spare > settings.cores else 0
-    return Lanes(executors - spare, kept, SHORT_COMPUTATION_SECONDS)
-
-
-def _job_queue(settings: Settings, clock: Callable[[], float], *, isolated: bool) -> Queue:
-    """The queue of optimisations, which wait as long as it takes, but not short for long ones.
-
-    With API keys one process is kept for tenants of which nothing runs, if there are others.
-    """
-    kept = 1 if isolated and settings.job_processes > 1 else 0
-    bounds = Bounds(settings.job_queue, settings.queue_bytes)
-    lanes = Lanes(settings.job_processes, kept, SHORT_RUN_SECONDS)
-    return Queue(settings.job_processes - kept, bounds, clock=clock, lanes=lanes)
 
 
 async def _pass_on(request: Request, error: Exception) -> Response:

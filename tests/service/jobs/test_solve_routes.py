@@ -58,7 +58,7 @@ def processes(request):
 @pytest.fixture
 def no_lane(monkeypatch):
     """No run proves to be long, so others wait for two."""
-    monkeypatch.setattr("gradwire_service.app.SHORT_RUN_SECONDS", 10**9)
+    monkeypatch.setattr("gradwire_service.executors.SHORT_RUN_SECONDS", 10**9)
 
 
 async def ended(client, path):
@@ -259,7 +259,7 @@ async def out_of_the_lane(client, paths):
 
 async def test_short_runs_do_not_wait_for_long_ones(served, processes, monkeypatch):
     """Nor for those that have proved to be long, and wait for others themselves."""
-    monkeypatch.setattr("gradwire_service.app.SHORT_RUN_SECONDS", 0.2)
+    monkeypatch.setattr("gradwire_service.executors.SHORT_RUN_SECONDS", 0.2)
     async with served(processes=processes, job_processes=1) as client:
         begun = [
             await client.post("/v1/minimize", json=ENDLESS | {"background": True}) for _ in range(3)
@@ -276,7 +276,7 @@ async def test_short_runs_do_not_wait_for_long_ones(served, processes, monkeypat
 
 async def test_no_result_shows_whether_its_run_has_waited(served, processes, monkeypatch):
     """A run that leaves the lane has the bits of one that did not, and progress that only grows."""
-    monkeypatch.setattr("gradwire_service.app.SHORT_RUN_SECONDS", 0.02)
+    monkeypatch.setattr("gradwire_service.executors.SHORT_RUN_SECONDS", 0.02)
     monkeypatch.setattr("gradwire_service.jobs.solve_handlers.CHECKPOINT_SECONDS", 0.0)
     async with served(processes=processes, job_processes=1) as client:
         endless = await client.post("/v1/minimize", json=ENDLESS | {"background": True})

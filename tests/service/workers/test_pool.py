@@ -246,7 +246,7 @@ async def test_the_timeout_of_a_long_body_applies_before_parsing(served, process
 
 
 async def test_processes_that_cannot_begin_are_started_slowly(monkeypatch, caplog):
-    monkeypatch.setattr("gradwire_service.app.serve", exit)  # which takes no such arguments
+    monkeypatch.setattr("gradwire_service.executors.serve", exit)  # which takes no such arguments
     slowly, sleep, slept = 86_400.5, asyncio.sleep, []
 
     async def sleep_shortly(seconds):
