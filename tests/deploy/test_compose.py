@@ -172,7 +172,9 @@ def test_nginx_has_the_limits_of_the_replicas(services: dict[str, Any], reposito
     limits, settings = (services[name]["environment"] for name in ("nginx", REPLICAS[0]))
     assert {name: settings[name] for name in limits} == limits
     script = (repository / "deploy/nginx/limits.sh").read_text()
-    assert limits == {name: f"${{{name}:-}}" for name in re.findall(r"\{(GRADWIRE_\w+):-", script)}
+    assert limits == {
+        name: f"${{{name}:-}}" for name in re.findall(r"number (GRADWIRE_\w+)", script)
+    }
 
 
 def test_nginx_outlives_a_draining_replica(services: dict[str, Any]):

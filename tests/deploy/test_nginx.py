@@ -345,7 +345,12 @@ def limited(folder: Path, **settings: str) -> dict[str, str]:
     """The configuration as nginx is started with it where the service has these settings."""
     environment = {"PATH": os.environ["PATH"], **settings}
     script = CONFIGURATION / "limits.sh"
-    subprocess.run(["sh", str(script), str(folder), "true"], env=environment, check=True)
+    subprocess.run(
+        ["sh", str(script), str(folder), "true"],
+        env=environment,
+        check=True,
+        stderr=subprocess.PIPE,
+    )
     return {path.name: path.read_text() for path in folder.glob("*.conf")}
 
 
@@ -391,7 +396,11 @@ def test_limits_are_those_of_the_service(tmp_path: Path, setting: dict[str, str]
     assert subprocess.run(command, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("text", ["1000", "80MB", "80 mb", "80M", "1.5GiB", "2Gi", "3TiB", "64kB"])
+SIZES = ["1000", "80MB", "80 mb", "80M", "1.5GiB", "2Gi", "3TiB", "64kB", "064MiB", " 64 MiB\t"]
+SIZES += ["1.1MB", "1.125MiB", "64000000.0", "1000b"]
+
+
+@pytest.mark.parametrize("text", SIZES)
 def test_size_of_a_body_is_written_as_for_the_service(tmp_path: Path, text: str):
     told = limited(tmp_path, GRADWIRE_MAX_BODY_BYTES=text)
     size = Settings.model_validate({"max_body_bytes": text}).max_body_bytes
@@ -401,9 +410,44 @@ def test_size_of_a_body_is_written_as_for_the_service(tmp_path: Path, text: str)
     assert f"bodies of up to {written}." in told["problems.conf"]
 
 
-def test_nginx_does_not_start_without_a_limit_for_bodies(tmp_path: Path):
-    with pytest.raises(subprocess.CalledProcessError):
-        limited(tmp_path, GRADWIRE_MAX_BODY_BYTES="many")
+@pytest.mark.parametrize(
+    "text", ["060000", "60_000", "60000.0", " 60000\n", "+60000", "60_000.0", " \t", "100008"]
+)
+def test_times_are_read_as_by_the_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+):
+    """A leading zero is no octal number, and white space alone is the default."""
+    names = "DEFAULT_TIMEOUT_MS", "MAX_TIMEOUT_MS", "JOB_WAIT_MS"
+    variables = {f"GRADWIRE_{name}": text for name in names if text.strip() or name != names[0]}
+    for name, given in variables.items():
+        monkeypatch.setenv(name, given)
+    settings = Settings()
+    written = limited(tmp_path, **variables)["gradwire.conf"]
+    longest, attempt = map(int, re.findall(r"^ +proxy_read_timeout (\d+)s;", written, re.MULTILINE))
+    assert longest == -(-max(settings.max_timeout_ms, settings.job_wait_ms) // 1000) + 15
+    assert attempt == -(-settings.default_timeout_ms // 1000) + 1
+
+
+REFUSED = [
+    ("MAX_BODY_BYTES", text) for text in ("many", "0", "-1", "0.1B", "64 bit", "6e7", "1PiB")
+]
+REFUSED += [("MAX_BODY_BYTES", text) for text in ("64_000", "0.1MiB", "64MB!", "64 000", "1;2")]
+REFUSED += [("MAX_TIMEOUT_MS", text) for text in ("0", "1e5", "0x10", "60,000", "6 s", "60000.5")]
+REFUSED += [("JOB_WAIT_MS", text) for text in ("-1", "60__000", "_1", "1_", "1.", "1+1")]
+
+
+@pytest.mark.parametrize(("name", "text"), REFUSED)
+def test_nginx_does_not_start_with_what_the_service_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+):
+    monkeypatch.setenv(f"GRADWIRE_{name}", text)
+    with pytest.raises(ValueError, match=name.lower()):
+        Settings()
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        limited(tmp_path, **{f"GRADWIRE_{name}": text})
+    assert refused.value.returncode == 2
+    assert f"GRADWIRE_{name} must be a number".encode() in refused.value.stderr
+    assert not [*tmp_path.glob("*.conf")]
 
 
 def test_connections_to_replicas_end_before_they_do():
