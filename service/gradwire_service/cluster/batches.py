@@ -11,9 +11,8 @@ from gradwire_engine.queries import Call
 from gradwire_engine.queries.batch import BatchCall
 from gradwire_engine.queries.stacking import merged
 
-from gradwire_service import __version__
 from gradwire_service.cluster.connection import ClusterConnection
-from gradwire_service.cluster.parts import check_version, engine_of, poll_of_task
+from gradwire_service.cluster.parts import VERSION, check_version, engine_of, poll_of_task
 from gradwire_service.cluster.reporting import reported
 
 #: Shorter ones are answered sooner here: workers have other programs compiled.
@@ -32,7 +31,7 @@ class Asked(NamedTuple):
     limits: Limits
     #: The tenant of the program, where tenants are isolated.
     owner: str | None
-    version: str = __version__
+    version: str = VERSION
 
 
 def is_divided(call: Call) -> bool:

@@ -123,8 +123,8 @@ class Cluster:
         if self._connection is None or not is_divided(call):
             return None
         try:
-            holder = owner if self._isolated else None
-            return answered(self._connection, call, self._limits, holder, poll)
+            isolated = owner if self._isolated else None
+            return answered(self._connection, call, self._limits, isolated, poll)
         except RequestError as error:
             if error.code != "cluster_unavailable":
                 raise

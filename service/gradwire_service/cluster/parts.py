@@ -32,6 +32,9 @@ from gradwire_service.wire.chunked import ChunkedReference
 Quantity: TypeAlias = Literal[
     "value", "hessian_product", "cost", "cost_hessian_product", "gauss_newton_product", "triangle"
 ]
+#: The version of the service, and that of the names and fields of what it sends to workers: raise
+#: the number whenever those change.
+VERSION = f"{__version__}, tasks 2"
 #: Memory of a worker's engine for what it compiled.
 _CACHE_BYTES = 64 << 20
 
@@ -58,7 +61,7 @@ class Work(NamedTuple):
     owner: str | None
     chunked: tuple[Variable, ...]
     rows: int
-    version: str = __version__
+    version: str = VERSION
 
 
 class Point(NamedTuple):
@@ -215,10 +218,10 @@ def _replaced(value: Any, path: str, replace: Callable[[str, ChunkedReference], 
 
 def check_version(version: str) -> None:
     """Raises: ``RequestError`` (cluster_unavailable) if the service has another version."""
-    if version != __version__:
+    if version != VERSION:
         raise RequestError(
             "cluster_unavailable",
-            f"a worker has gradwire-server {__version__}, the service {version}",
+            f"a worker has gradwire-server {VERSION}, the service {version}",
             hint="install the same version on all workers",
             retry_after_seconds=60,
         )
