@@ -66,6 +66,11 @@ class Exchange:
         """The outcome of the request."""
         return self.request.outcome
 
+    @property
+    def tape(self) -> str | None:
+        """The id of the tape that the task is about, if it is about one."""
+        return self._arguments[0] if self._task.startswith("tapes.") and self._arguments else None
+
     async def receive(self, receive: Receive) -> None:
         """Receive the body.
 
@@ -88,8 +93,8 @@ class Exchange:
         Bodies that are too long to scan here are compared by their start.
         """
         request, body = self.request, self.body
-        if self._task.startswith("tapes.") and self._arguments:
-            return self._arguments[0].encode()
+        if self.tape is not None:
+            return self.tape.encode()
         if len(body) > MAX_SCANNED_BYTES:
             return sha256(self.beginning(MAX_INLINE_BYTES)).digest()
         if request.format.coding is None:

@@ -45,10 +45,8 @@ class Offloader:
         await self._capacity.enter(exchange.tenant)
         try:
             await exchange.receive(request.receive)
-            of_tape = task.startswith("tapes.")
-            home = arguments[0] if of_tape and arguments else None
-            on_gpu = of_tape and self._placement.always_gpu
-            body = await self.offload(exchange, home=home, on_gpu=on_gpu)
+            on_gpu = task.startswith("tapes.") and self._placement.always_gpu
+            body = await self.offload(exchange, home=exchange.tape, on_gpu=on_gpu)
         finally:
             self._capacity.leave(exchange.tenant)
         self.count(exchange.outcome)
