@@ -96,7 +96,7 @@ def _beside(explained: Explanation) -> Iterator[str]:
 
 
 def _kernels(explained: Explanation) -> Iterator[str]:
-    """Each kernel: its work, its speed, and why it is not one with its neighbours."""
+    """Each kernel: its work, its speed, and why it is not fused with its neighbours."""
     if explained.kernels:
         yield "\nkernels:"
     for kernel in explained.kernels:
@@ -107,7 +107,7 @@ def _kernels(explained: Explanation) -> Iterator[str]:
             line += f"{kernel.gigabytes_per_second:.2f} GB/s"
         yield line
     for (slot, arg), why in explained.unfused.items():
-        yield f"  %{slot} is not one with %{arg}: {why}"
+        yield f"  %{slot} is not fused with %{arg}: {why}"
 
 
 def _listed(listing: Listing, beside: Sequence[str], indent: str = "  ") -> Iterator[str]:

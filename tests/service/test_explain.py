@@ -85,7 +85,7 @@ def test_kernels_are_printed_with_their_neighbours(printed, options):
     assert len(kernels) >= 2
     assert all(int(moved.replace(",", "")) > 0 for _, moved, _ in kernels)
     assert all(("GB/s" in speed) == bool(options) for _, _, speed in kernels)
-    apart = dict(re.findall(r"^  %(\d+) is not one with %\d+: (.*)$", text, re.MULTILINE))
+    apart = dict(re.findall(r"^  %(\d+) is not fused with %\d+: (.*)$", text, re.MULTILINE))
     assert {"a library computes it", "another fusion level"} <= {*apart.values()}
     assert {number for number, _, _ in kernels} & apart.keys()
 
