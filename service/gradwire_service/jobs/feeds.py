@@ -60,9 +60,9 @@ class Feed:
         """Add an event, unless it is known."""
         if not self.events or number > self.events[-1][0]:
             self.events.append((number, text))
-            self.tell()
+            self.wake()
 
-    def tell(self) -> None:
+    def wake(self) -> None:
         """Wake those who wait for a change."""
         self.changed.set()
         self.changed = asyncio.Event()
@@ -75,10 +75,10 @@ class Feeds:
         self,
         store: SharedStore,
         blocking: Blocking,
-        told: Callable[[Notice | None], None],
+        on_notice: Callable[[Notice | None], None],
     ) -> None:
-        """``told`` hears of notices, too; None if some may have been missed."""
-        self._store, self._blocking, self._told = store, blocking, told
+        """``on_notice`` is called with each notice; with None if some may have been missed."""
+        self._store, self._blocking, self._on_notice = store, blocking, on_notice
         self._feeds: dict[Key, Feed] = {}
         self._subscription = store.subscribe(self._heard)
         self.watch = self._subscription.watch
@@ -90,7 +90,7 @@ class Feeds:
         return self._feeds.setdefault(key, Feed(key))
 
     async def listen(self) -> None:
-        """Hear of notices, and look for what was not told, until this is cancelled."""
+        """Receive notices, and look for changes without one, until this is cancelled."""
         self._loop = asyncio.get_running_loop()
         await asyncio.gather(self._subscription.listen(), self._look())
 
@@ -133,16 +133,17 @@ class Feeds:
     def _heard(self, notice: Notice | None) -> None:
         """Pass on a notice, from any thread."""
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._tell, notice)
+            self._loop.call_soon_threadsafe(self._deliver, notice)
 
-    def _tell(self, notice: Notice | None) -> None:
+    def _deliver(self, notice: Notice | None) -> None:
         for feed in self._feeds.values():
             if notice is None or notice.key == feed.key:
-                if notice is not None and notice.text:
+                # Before what is stored is read, an event would hide those before it.
+                if notice is not None and notice.text and feed.is_read:
                     feed.add(*event_of(notice.text))
                 else:
                     feed.asked.set()
-        self._told(notice)
+        self._on_notice(notice)
 
     async def _read_on(self, feed: Feed) -> None:
         """Read a followed job whenever it should be, while nothing here feeds it."""
@@ -167,10 +168,10 @@ class Feeds:
                 feed.add(*event)
         feed.is_read = True
         feed.stored = None if found is None else StoredJob.of(feed.key, found)
-        feed.tell()
+        feed.wake()
 
     async def _look(self) -> None:
-        """Look for changes that no notice has told: all that is watched, by one command."""
+        """Look for changes without a notice: in all that is watched, by one command."""
         store = self._store
         while store.look_seconds < inf:
             await asyncio.sleep(store.look_seconds)
@@ -185,6 +186,6 @@ class Feeds:
                 for feed, now in zip(feeds, found, strict=True):
                     if feed.has_run:
                         if now is None or Job.from_json(now.head).ended:
-                            self._told(Notice(feed.key))
+                            self._on_notice(Notice(feed.key))
                     elif (feed.stored and feed.stored.head) != (now and now.head):
                         feed.asked.set()
