@@ -55,16 +55,18 @@ class Faulty:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def commit(self, changes: Sequence[Change], notice: Notice | None = None) -> int | None:
+    def commit(
+        self, changes: Sequence[Change], notice: Notice | None = None, *, admitted: bool = False
+    ) -> int | None:
+        commit = partial(self._store.commit, changes, notice, admitted=admitted)
         if self.faults:
-            commit = partial(self._store.commit, changes, notice)
             match self.faults.pop(0):
                 case "late":
                     self.late.append(commit)
                 case "answer lost":
                     commit()
             raise Unavailable("the store does not answer")
-        return self._store.commit(changes, notice)
+        return commit()
 
 
 class Replica:

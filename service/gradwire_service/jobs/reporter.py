@@ -20,9 +20,9 @@ from gradwire_service.store.records import OverQuota
 
 logger = logging.getLogger("gradwire")
 
-#: The least time between two reports of progress, and between events that listeners at other
-#: replicas are told in between.
-_REPORTED_SECONDS, _TOLD_SECONDS = 2.5, 0.5
+#: The least time between two reports of progress, and between events that are published to other
+#: replicas in between.
+_REPORTED_SECONDS, _PUBLISHED_SECONDS = 2.5, 0.5
 #: The least time between two checkpoints: so long that few bytes are written each second, but never
 #: longer than the work that a killed replica may lose.
 _CHECKPOINT_BYTES_PER_SECOND = 370
@@ -60,21 +60,20 @@ class Reporter:
         self._stored = deque(events, MOST_EVENTS)
         self._latest: tuple[int, str] | None = None
         self._started_at = held.stored.job.started_at
-        #: The latest checkpoint, and the one of which a brief form is stored.
+        #: The latest checkpoint, unless it is stored, and when it may be.
         self._checkpoint: bytes | None = None
-        self._kept: bytes | None = None
         self._keeps_from = -inf
-        #: Whether other replicas listen, and what they were told last.
+        #: Whether other replicas listen, and what was published to them last.
         self._is_heard = False
-        self._told: tuple[int, str] | None = None
-        self._reported_at = self._told_at = -inf
+        self._published: tuple[int, str] | None = None
+        self._reported_at = self._published_at = -inf
         self._renewed_at = self._used_at = clock()
         self._retried_at = -inf
         self._is_asked = False
 
     def add(self, event: tuple[int, str], checkpoint: bytes | None, started_at: float) -> bool:
-        """Add what is to be reported; whether nothing was."""
-        was_idle, self._latest = self._latest is None, event
+        """Add what is to be reported; whether nothing was waiting, so that it may be due sooner."""
+        was_idle, self._latest = self._latest in (None, self._published), event
         self._started_at = self._started_at or started_at
         self._checkpoint = checkpoint or self._checkpoint
         return was_idle
@@ -89,14 +88,14 @@ class Reporter:
         due = self._renewed_at + max(_RENEWED_SECONDS)
         if self._latest is not None:
             due = min(due, self._reported_at + _REPORTED_SECONDS)
-        if self._is_heard and self._latest not in (None, self._told):
-            due = min(due, max(self._reported_at, self._told_at) + _TOLD_SECONDS)
+        if self._is_heard and self._latest not in (None, self._published):
+            due = min(due, max(self._reported_at, self._published_at) + _PUBLISHED_SECONDS)
         if self._is_asked:
             due = -inf
         return max(due, self._retried_at + _RETRY_SECONDS) - self._clock() - _EARLY_SECONDS
 
     async def report(self) -> None:
-        """Store what is new, and renew the lease if it is time; until then only tell what is new.
+        """Store what is new, and renew the lease if it is time; until then only publish it.
 
         Raises: ``Cancelled``, ``Interrupted``, ``Unavailable``.
         """
@@ -108,13 +107,13 @@ class Reporter:
         report = checkpoint = None
         latest = self._checkpoint
         if self._latest is not None and is_due:
-            if latest is not None and latest is not self._kept and then >= self._keeps_from:
+            if latest is not None and then >= self._keeps_from:
                 checkpoint = await self._blocking(_brief, latest)
             report = Report([*self._stored, self._latest], self._started_at, checkpoint)
         elif not renew and self._latest is not None:
-            self._told, self._told_at = self._latest, now
+            self._published, self._published_at = self._latest, now
             event = self._held, self._latest
-            self._is_heard = await self._blocking(self._transitions.tell, *event) > 1
+            self._is_heard = await self._blocking(self._transitions.publish, *event) > 1
             return
         try:
             held, heard = await self._blocking(self._write, report, renew)
@@ -135,7 +134,9 @@ class Reporter:
             if checkpoint is not None:
                 shortest, longest = _CHECKPOINT_SECONDS
                 seconds = max(shortest, len(checkpoint) / _CHECKPOINT_BYTES_PER_SECOND)
-                self._kept, self._keeps_from = latest, now + min(seconds, longest)
+                self._keeps_from = now + min(seconds, longest)
+                if held.log is not None and self._checkpoint is latest:  # there was room for it
+                    self._checkpoint = None
 
     def _write(self, report: Report | None, renew: bool) -> tuple[Held, int]:
         if self._clock() - self._used_at >= self._use_seconds:

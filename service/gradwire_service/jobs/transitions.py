@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from time import time
 from typing import Any, NamedTuple
 
@@ -144,7 +145,7 @@ class Transitions:
         if stored is not None and stored.is_later:
             return None
         if stored is None or stored.job.ended:
-            self._store.commit([Change(lease.key, None, seen=lease.to_json())])
+            self._store.commit([Change(lease.key, None, seen=lease.to_json())], admitted=True)
             return None
         job = stored.job
         iteration = None if job.progress is None else int(job.progress["iteration"])
@@ -187,7 +188,7 @@ class Transitions:
         )
 
     def report(self, held: Held, report: Report | None, *, renew: bool) -> tuple[Held, int]:
-        """Store what is new, and renew the lease; also returns how many replicas hear of it.
+        """Store what is new, and renew the lease; also returns how many replicas get a notice.
 
         Raises: ``Cancelled``, ``Interrupted``.
         """
@@ -214,10 +215,10 @@ class Transitions:
                 return after, heard
             held = self._again(held)
 
-    def tell(self, held: Held, event: tuple[int, str]) -> int:
-        """Tell those who follow a job of an event, which is not stored; returns how many hear."""
+    def publish(self, held: Held, event: tuple[int, str]) -> int:
+        """Send an event to those who follow a job, without storing it; returns how many get it."""
         number, said = event
-        return self._store.tell(Notice(held.stored.key, self._replica, f"{number} {said}"))
+        return self._store.publish(Notice(held.stored.key, self._replica, f"{number} {said}"))
 
     def end(
         self, held: Held, fields: Mapping[str, Any], report: Report, answer: Record | None
@@ -259,10 +260,11 @@ class Transitions:
         changes = [Change(lease.key, lease.to_json(), seen=held.lease.to_json())]
         kept = Change(part_of(held.stored.key, "checkpoint"), "", checkpoint)
         notice = Notice(LEASES, self._replica) if announced else None
+        commit = partial(self._store.commit, notice=notice, admitted=True)
         try:
-            ended = self._store.commit(changes + [kept] * (checkpoint is not None), notice)
+            ended = commit(changes + [kept] * (checkpoint is not None))
         except OverQuota:
-            ended = self._store.commit(changes, notice)
+            ended = commit(changes)
         if ended is None:  # else another one has it already
             with suppress(Cancelled, Interrupted):
                 again = self._again(held)
@@ -318,6 +320,7 @@ class Transitions:
     ) -> int | None:
         """Change a job that is as it was seen, with what is beside it; None if it is not.
 
+        One that was seen is admitted: only a new one is held to the share of its owner.
         Raises: ``OverQuota``, ``Unavailable``.
         """
         if seen is not None and seen.is_later:
@@ -327,8 +330,9 @@ class Transitions:
         body = None if seen is not None and job is not None else b""
         head = None if job is None else job.to_json()
         change = Change(key, head, body, None if seen is None else seen.head)
-        notice = Notice(key, self._replica)
-        return self._quotas.with_room(key, lambda: self._store.commit([change, *beside], notice))
+        changes, notice = [change, *beside], Notice(key, self._replica)
+        commit = partial(self._store.commit, changes, notice, admitted=seen is not None)
+        return self._quotas.with_room(key, commit)
 
     def _again(self, held: Held, *, needs_lease: bool = True) -> Held:
         """What a replica runs, as it is now.

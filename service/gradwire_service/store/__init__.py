@@ -81,10 +81,10 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
     """Quotas and expiry of each kind.
 
     The quotas of as many tenants as are set fit in the store. Where no number is set, there may be
-    any, and each leaves room for the next, unless its quota is all.
+    any, and they share it fairly.
     """
     s = settings
-    is_open = "tenants" not in s.model_fields_set
+    is_shared = "tenants" not in s.model_fields_set
     programs = Policy(
         per_owner=Amount(s.max_programs_per_tenant, s.max_programs_bytes_per_tenant),
         total=Amount(s.max_programs, s.max_programs_bytes),
@@ -135,10 +135,6 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
         "jobs": jobs,
         "job_parts": job_parts,
     }
-    if is_open:
-        by_kind = {
-            kind: each._replace(spares=each.per_owner.plus(each.per_owner).within(each.total))
-            for kind, each in by_kind.items()
-        }
+    by_kind = {kind: each._replace(shares_fairly=is_shared) for kind, each in by_kind.items()}
     by_kind["job_leases"] = jobs._replace(per_owner=jobs.total)  # all are the service's own
     return by_kind

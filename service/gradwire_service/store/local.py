@@ -62,11 +62,17 @@ class LocalStore(SharedStore):
     def usage(self, kind: Kind, owner: str | None = None) -> Amount:
         return self._of(kind).usage(kind, owner)
 
-    def commit(self, changes: Sequence[Change], notice: Notice | None = None) -> int | None:
-        return self._of(changes[0].key.kind).commit(changes, notice)
+    def commit(
+        self,
+        changes: Sequence[Change],
+        notice: Notice | None = None,
+        *,
+        admitted: bool = False,
+    ) -> int | None:
+        return self._of(changes[0].key.kind).commit(changes, notice, admitted=admitted)
 
-    def tell(self, notice: Notice) -> int:
-        return self._file.tell(notice)
+    def publish(self, notice: Notice) -> int:
+        return self._file.publish(notice)
 
     def peek(self, keys: Sequence[Key], start: int | None = None) -> list[Peeked | None]:
         return self._file.peek(keys, start)

@@ -137,8 +137,8 @@ class MemoryStore(TransactionalStore):
             return
         self._records[key.kind][key] = record, expires_at  # in its place, by expiry
         more = Amount(0, record.nbytes - held[0].nbytes)
-        for holder in key.owner, None:
-            self._usage[key.kind, holder] = self._usage[key.kind, holder].plus(more)
+        for each in key.owner, None:
+            self._usage[key.kind, each] = self._usage[key.kind, each].plus(more)
 
     def _head(self, key: Key) -> str | None:
         found = self._records[key.kind].get(key)
@@ -149,8 +149,8 @@ class MemoryStore(TransactionalStore):
         self._records[kind][key] = record, expires_at
         self._owned.setdefault((kind, owner), OrderedDict())[key] = None
         amount = Amount(1, record.nbytes)
-        for holder in owner, None:
-            self._usage[kind, holder] = self._amount(kind, holder).plus(amount)
+        for each in owner, None:
+            self._usage[kind, each] = self._amount(kind, each).plus(amount)
 
     def _move(self, key: Key, to: Key, head: str, expires_at: float) -> None:
         record, _ = self._records[key.kind][key]
@@ -169,8 +169,8 @@ class MemoryStore(TransactionalStore):
         if found is None:
             return
         amount = Amount(1, found[0].nbytes)
-        for holder in owner, None:
-            self._usage[kind, holder] = self._amount(kind, holder).minus(amount)
+        for each in owner, None:
+            self._usage[kind, each] = self._amount(kind, each).minus(amount)
         owned = self._owned[kind, owner]
         del owned[key]
         if not owned:

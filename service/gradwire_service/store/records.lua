@@ -129,12 +129,12 @@ local function tidy(kind)
 end
 
 -- Whether something added, records and bytes, is within the limits: two of the owner, two of all, and
--- 1 if an owner has to leave as much free as it has. 'used' is the usage of both.
+-- two of both added up. 'used' is the usage of both.
 local function fits(used, added, limits)
   for i = 1, 2 do
     local own, total = used[i] + added[i], used[i + 2] + added[i]
     if own > tonumber(limits[i]) or total > tonumber(limits[i + 2]) then return false end
-    if tonumber(limits[5]) == 1 and own + total > tonumber(limits[i + 2]) then return false end
+    if own + total > tonumber(limits[i + 4]) then return false end
   end
   return true
 end
@@ -258,8 +258,8 @@ function calls.commit(channel, message, kinds, ...)
   local given, limits, at = {...}, {}, 1
   for _ = 1, tonumber(kinds) do
     tidy(given[at])
-    limits[given[at]] = {unpack(given, at + 1, at + 5)}
-    at = at + 6
+    limits[given[at]] = {unpack(given, at + 1, at + 6)}
+    at = at + 7
   end
   local more, why = added(given, at, limits)
   local refused = more and over(more, limits)

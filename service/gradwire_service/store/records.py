@@ -6,6 +6,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from types import EllipsisType
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -36,15 +37,38 @@ class Unavailable(RequestError):
 class OverQuota(RequestError):
     """A quota has no room for a record: ``excess`` is what would have to be deleted first."""
 
-    def __init__(self, whose: str, kind: Kind, after: Amount, limit: Amount) -> None:
-        super().__init__(
-            "over_budget",
-            f"{whose} {kind} would be {after.records} with {after.nbytes} bytes; the limit is "
-            f"{limit.records} with {limit.nbytes}",
-            hint=f"delete {kind} that are not needed any more, or wait until they expire",
-        )
+    def __init__(
+        self, detail: str, kind: Kind, after: Amount, limit: Amount, until: str = "they expire"
+    ) -> None:
+        hint = f"delete {kind} that are not needed any more, or wait until {until}"
+        super().__init__("over_budget", detail, hint=hint)
         self.kind = kind
         self.excess = Amount(*(max(0, over) for over in after.minus(limit)))
+
+    @classmethod
+    def of(cls, whose: str, kind: Kind, after: Amount, limit: Amount) -> OverQuota:
+        """The refusal by the limit of one owner, or of all."""
+        detail = (
+            f"{whose} {kind} would be {after.records:,} with {after.nbytes:,} bytes; the limit is "
+            f"{limit.records:,} with {limit.nbytes:,}"
+        )
+        return cls(detail, kind, after, limit)
+
+
+class OverShare(OverQuota):
+    """An owner would have more of a kind than its share, beside what others have."""
+
+    def __init__(self, kind: Kind, after: Amount, share: Amount) -> None:
+        would, limit = f"be {after.records:,}", share.records
+        if after.nbytes > share.nbytes:
+            would, limit = f"have {after.nbytes:,} bytes", share.nbytes
+        super().__init__(
+            f"your {kind} would {would}; while others use the store, your share is {limit:,}",
+            kind,
+            after,
+            share,
+            until="others' expire; GRADWIRE_TENANTS guarantees each tenant its quota",
+        )
 
 
 class NotOpened(StartupError):
@@ -117,9 +141,9 @@ class Peeked(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """Tells those who watch the record of ``key`` that ``origin`` has changed it.
+    """A message to those who watch the record of ``key``: ``origin`` has changed it.
 
-    With a ``text``, the record is as it was, and that is the news.
+    One with a ``text`` is an event of the record, which has not changed.
     """
 
     key: Key
@@ -210,22 +234,37 @@ class Policy(NamedTuple):
     recently used records make room for its new ones; otherwise a record over quota is refused. No
     record is ever evicted for another owner.
 
-    If a policy ``spares``, an owner also leaves as much free as it has: so the next one finds room,
-    however many there are, and n that come and go have some 1/(n + 1) of the total each. Source:
-    Choudhury and Hahne, Dynamic Queue Length Thresholds, IEEE/ACM Transactions on Networking 6
-    (1998).
+    If a policy ``shares_fairly``, an owner that adds a record also leaves as much free as it has:
+    so the next one finds room, however many there are, and n that come and go have some 1/(n + 1)
+    of the total each. A quota above half of the total is not divided so: neither are the records
+    if that is one of records, nor the bytes if it is one of bytes. Source: Choudhury and Hahne,
+    Dynamic Queue Length Thresholds, IEEE/ACM Transactions on Networking 6 (1998).
     """
 
     per_owner: Amount
     total: Amount
     ttl_seconds: float = math.inf
     evicts: bool = False
-    spares: bool = False
+    shares_fairly: bool = False
 
     @property
     def limits(self) -> tuple[int, ...]:
-        """The quota, the limit of all, and whether an owner leaves as much free as it has."""
-        return *self.per_owner, *self.total, int(self.spares)
+        """The quota, the limit of all, and that of what an owner and all have, added up."""
+        return *self.per_owner, *self.total, *self._together
+
+    @property
+    def _together(self) -> Amount:
+        """The most that an owner and all may have, added up: with shares, no more than all."""
+        return Amount(
+            *(
+                total if self.shares_fairly and 2 * own <= total else own + total
+                for own, total in zip(self.per_owner, self.total, strict=True)
+            )
+        )
+
+    def of(self, *, admitted: bool) -> Policy:
+        """The policy for what is written: what is ``admitted`` goes on, whatever others add."""
+        return self._replace(shares_fairly=False) if admitted else self
 
     @property
     def least_seconds(self) -> float:
@@ -247,20 +286,22 @@ class Policy(NamedTuple):
         """
         dropped = NOTHING
         own, total = usage.own.plus(new), usage.total.plus(new)
-        limits = [("your", own, self.per_owner), ("all", total, self.total)]
-        if self.spares:
-            limits.append(("your", own, self._share(own, total)))
-        for whose, after, limit in limits:
+        limits: Sequence[tuple[Amount, Amount, Callable[[Kind, Amount, Amount], OverQuota]]] = (
+            (own, self.per_owner, partial(OverQuota.of, "your")),
+            (total, self.total, partial(OverQuota.of, "all")),
+            (own, self._share(own, total), OverShare),
+        )
+        for after, limit, refusal in limits:
             if after.within(limit):
                 continue
             dropped = Amount(*map(max, dropped, after.minus(limit)))
             if not (self.evicts and dropped.within(usage.own)):
-                raise OverQuota(whose, kind, after, limit)
+                raise refusal(kind, after, limit)
         return dropped
 
     def _share(self, own: Amount, total: Amount) -> Amount:
         """What an owner may have at most, if it and all would have so much."""
-        over = own.plus(total).minus(self.total)
+        over = own.plus(total).minus(self._together)
         return own.minus(Amount(*(max(0, -(-each // 2)) for each in over)))
 
 
@@ -348,23 +389,30 @@ class Subscription:
 class SharedStore(Store):
     """A store whose records several replicas change, each by what it has seen of them."""
 
-    #: Time between looks at what is watched: where changes are not told, or may not be.
+    #: Time between looks at what is watched: where there are no notices, or some may be lost.
     look_seconds: ClassVar[float] = math.inf
     #: Whether other processes hear of notices.
     tells_others: ClassVar[bool] = False
 
     @abstractmethod
-    def commit(self, changes: Sequence[Change], notice: Notice | None = None) -> int | None:
+    def commit(
+        self,
+        changes: Sequence[Change],
+        notice: Notice | None = None,
+        *,
+        admitted: bool = False,
+    ) -> int | None:
         """Make all changes at once, if every record is as it was seen; None if one is not.
 
-        Changes of one kind are of one owner. Returns how many processes hear of the notice, if that
-        is known, with those that have given it and watch the record themselves.
+        Changes of one kind are of one owner. Those of what is ``admitted`` are within its quota and
+        the limit of all, but may exceed its share: others have stored more since then. Returns how
+        many processes receive the notice, if that is known, with this one if it watches the record.
         Raises: ``OverQuota``; then nothing has changed.
         """
 
     @abstractmethod
-    def tell(self, notice: Notice) -> int:
-        """Give a notice without any change; returns how many hear of it, as ``commit`` does."""
+    def publish(self, notice: Notice) -> int:
+        """Send a notice without any change; returns how many receive it, as ``commit`` does."""
 
     @abstractmethod
     def peek(self, keys: Sequence[Key], start: int | None = None) -> list[Peeked | None]:

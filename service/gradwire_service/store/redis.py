@@ -124,7 +124,13 @@ class RedisStore(SharedStore):
             raise
         return float(_not_lost(reply))
 
-    def commit(self, changes: Sequence[Change], notice: Notice | None = None) -> int | None:
+    def commit(
+        self,
+        changes: Sequence[Change],
+        notice: Notice | None = None,
+        *,
+        admitted: bool = False,
+    ) -> int | None:
         uploads, given = list[tuple[Any, ...]](), list[Any]()
         for change in changes:
             key, head, given_body, seen, appends = change
@@ -142,21 +148,20 @@ class RedisStore(SharedStore):
             seen = "" if seen is ... else seen
             values = expected, seen, how, head, body, self.policies[key.kind].ttl_seconds
             given += [*key, *("" if value is None else value for value in values)]
-        limits = list[Any]()
         kinds = {each.key.kind for each in changes if each.head is not None}
-        for kind in kinds:
-            limits += [kind, *self.policies[kind].limits]
-        told = ("", "") if notice is None else (self._channel(notice.key), notice.origin)
-        call = self._call("commit", *told, len(kinds), *limits, *given)
+        policies = {kind: self.policies[kind].of(admitted=admitted) for kind in kinds}
+        limits = [each for kind, policy in policies.items() for each in (kind, *policy.limits)]
+        published = ("", "") if notice is None else (self._channel(notice.key), notice.origin)
+        call = self._call("commit", *published, len(kinds), *limits, *given)
         reply = _not_lost(self._send(*uploads, call)[-1])
         if isinstance(reply, list):
             over, own, total, more = reply
             usage = Usage(Amount(*own), Amount(*total))
-            self.policies[over.decode()].evicted(over.decode(), Amount(*more), usage)
+            policies[over.decode()].evicted(over.decode(), Amount(*more), usage)
             raise Unavailable("the store is busy")
         return None if reply == b"changed" else int(reply)
 
-    def tell(self, notice: Notice) -> int:
+    def publish(self, notice: Notice) -> int:
         message = f"{notice.origin} {notice.text}"
         return int(self._send(("PUBLISH", self._channel(notice.key), message))[0])
 

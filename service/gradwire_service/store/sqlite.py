@@ -90,12 +90,19 @@ class SqliteStore(TransactionalStore):
         self._file.require_space(record.nbytes, self._drop_expired)
         return super().put(key, record)
 
-    def commit(self, changes: Sequence[Change], notice: Notice | None = None) -> int | None:
+    def commit(
+        self,
+        changes: Sequence[Change],
+        notice: Notice | None = None,
+        *,
+        admitted: bool = False,
+    ) -> int | None:
+        commit = partial(super().commit, changes, notice, admitted=admitted)
         nbytes = sum(len(each.body) for each in changes if each.body is not None)
         if nbytes or any(each.head is not None for each in changes):
             self._file.require_space(nbytes, self._drop_expired)
-            return super().commit(changes, notice)
-        return self._file.with_reserve(partial(super().commit, changes, notice))
+            return commit()
+        return self._file.with_reserve(commit)
 
     def may_have_changed(self) -> bool:
         before, self._version = self._version, self._file.version

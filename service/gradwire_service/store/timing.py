@@ -13,7 +13,17 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 #: The calls that requests wait for.
-OPERATIONS = ("put", "commit", "peek", "find", "list_records", "consume", "remove", "exchange")
+OPERATIONS = (
+    "put",
+    "commit",
+    "publish",
+    "peek",
+    "find",
+    "list_records",
+    "consume",
+    "remove",
+    "exchange",
+)
 
 
 def time_calls(store: Store, observe: Callable[[str, float], None]) -> None:

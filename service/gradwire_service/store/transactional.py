@@ -40,7 +40,13 @@ class TransactionalStore(SharedStore):
         with self._exclusive(key.kind) as now:
             return self._put(key, record, now)
 
-    def commit(self, changes: Sequence[Change], notice: Notice | None = None) -> int | None:
+    def commit(
+        self,
+        changes: Sequence[Change],
+        notice: Notice | None = None,
+        *,
+        admitted: bool = False,
+    ) -> int | None:
         with self._exclusive(changes[0].key.kind) as now:
             if any(each.seen is not ... and self._head(each.key) != each.seen for each in changes):
                 return None
@@ -54,7 +60,7 @@ class TransactionalStore(SharedStore):
             for (kind, owner), amount in added.items():
                 if not amount.within(NOTHING):
                     usage = Usage(self._amount(kind, owner), self._amount(kind))
-                    self.policies[kind].evicted(kind, amount, usage)
+                    self.policies[kind].of(admitted=admitted).evicted(kind, amount, usage)
             for key, record, expires_at in written:
                 self._replace(key, record, expires_at)
         if notice is not None:
@@ -74,7 +80,7 @@ class TransactionalStore(SharedStore):
             body = to_bytes(held[0].body) + (b"" if body is None else to_bytes(body))
         return Record(head, b"" if body is None else body), expires_at
 
-    def tell(self, notice: Notice) -> int:
+    def publish(self, notice: Notice) -> int:
         self._heard(notice)
         return 0
 

@@ -4,16 +4,23 @@ import asyncio
 import json
 from collections import Counter
 from random import random
+from typing import Any
 
 import numpy as np
 import pytest
 from gradwire_service.jobs import Cancelled, Job, Transitions
 from gradwire_service.jobs.feeds import Feeds
+from gradwire_service.jobs.records import part_of
 from gradwire_service.jobs.reporter import Reporter
+from gradwire_service.jobs.run import Run, RunContext
+from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, policies
 from gradwire_service.store.memory import MemoryStore
+from gradwire_service.store.records import Amount, Notice, OverQuota
 from gradwire_service.store.redis import RedisStore
+from gradwire_service.tasks.messages import Task
+from gradwire_service.tasks.request import ProgressMessage
 from gradwire_solvers.checkpoint import Checkpoint, Evaluations
 from gradwire_solvers.progress import History
 
@@ -38,6 +45,8 @@ class Counted(MemoryStore):
     def __init__(self, clock):
         super().__init__(policies(Settings()), clock)
         self.commands, self.heard, self.written = Counter[str](), 1, 0
+        #: The key of a record for which there is no room.
+        self.refused = None
 
     def find(self, key, *, body=True):
         self.commands["find"] += 1
@@ -47,18 +56,45 @@ class Counted(MemoryStore):
         self.commands["peek"] += 1
         return super().peek(keys, start)
 
-    def tell(self, notice):
-        self.commands["tell"] += 1
-        super().tell(notice)
+    def publish(self, notice):
+        self.commands["publish"] += 1
+        super().publish(notice)
         return self.heard
 
-    def commit(self, changes, notice=None):
+    def commit(self, changes, notice=None, *, admitted=False):
         self.commands["commit"] += 1
+        if self.refused in [each.key for each in changes]:
+            raise OverQuota.of("your", "job_parts", Amount(2, 2), Amount(1, 1))
         self.written += sum(
             len(each.head or "") + len(each.body or b"") for each in changes if not each.only_checks
         )
-        made = super().commit(changes, notice)
+        made = super().commit(changes, notice, admitted=admitted)
         return None if made is None else self.heard
+
+
+class Dispatcher:
+    """Runs a task that reports ten times a second, until it is stopped."""
+
+    async def run(self, task, watch, on_progress):
+        working = asyncio.create_task(self._work(on_progress))
+        try:
+            await watch()
+        finally:
+            working.cancel()
+
+    async def _work(self, on_progress):
+        number, history, clock = 0, History(), loop_clock()
+        while True:
+            number += 1
+            history.add(number, 1 / number, random(), clock())
+            text = json.dumps({"iteration": number, "value": 1 / number, "seconds": clock()})
+            point = Checkpoint(np.zeros(100), number, Evaluations(), clock(), history.kept())
+            on_progress(ProgressMessage(text, bytes(point)))
+            await asyncio.sleep(0.1)
+
+
+async def blocking(function, *arguments):
+    return function(*arguments)
 
 
 @pytest.fixture
@@ -66,34 +102,20 @@ async def job():
     """A job that reports ten times a second, and what listens to it on another replica."""
     clock = loop_clock()
     store = Counted(clock)
-
-    async def blocking(function, *arguments):
-        return function(*arguments)
-
     here = Transitions(store, "here", lambda *_: {}, clock)
-    held = here.create(KEY, Job("minimize", clock()), b"{}", "{}")
-    assert held is not None
-    reporter = Reporter(here, blocking, held, [], clock, 8640.0)
-    feeds = Feeds(store, blocking, lambda _: None)
-
-    async def run():
-        """As ``Run`` does: report when it is time."""
-        number, history = 0, History()
-        while True:
-            number += 1
-            history.add(number, 1 / number, random(), clock())
-            text = json.dumps({"iteration": number, "value": 1 / number, "seconds": clock()})
-            point = Checkpoint(np.zeros(100), number, Evaluations(), clock(), history.kept())
-            reporter.add((number, text), bytes(point), clock())
-            if reporter.delay <= 0:
-                await reporter.report()
-            await asyncio.sleep(0.1)
-
-    tasks = [asyncio.create_task(each) for each in (run(), feeds.listen())]
-    yield store, feeds, here, tasks[0]
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    own = Feeds(store, blocking, lambda _: None)
+    feeds = Feeds(store, blocking, lambda _: None)  # from now on, this one receives notices
+    dispatcher: Any = Dispatcher()
+    shared = dispatcher, here, own, blocking, 1e9, 8640.0, lambda _: None, clock, clock
+    task = Task("minimize", (), {}, "me", Deadline(1e12, clock), b"{}")
+    run = Run(RunContext(*shared), KEY, Job("minimize", clock()), task)
+    await run.persist()
+    run.start()
+    listening = asyncio.create_task(feeds.listen())
+    yield store, feeds, here, run
+    run.stop(Cancelled())
+    listening.cancel()
+    await asyncio.gather(run.ended(), listening, return_exceptions=True)
 
 
 async def test_a_job_that_nobody_follows_is_one_short_command_now_and_then(job):
@@ -152,4 +174,41 @@ async def test_followers_see_every_event_once_and_then_the_end(job):
         assert feed.stored.job.state == "cancelled"
     assert numbers == sorted(set(numbers))
     with pytest.raises(Cancelled):
-        await run
+        await run.answer
+
+
+async def test_an_event_before_the_first_read_does_not_hide_those_that_are_stored(job, monkeypatch):
+    """It comes between the subscription and the read of what was stored before."""
+    _, feeds, *_ = job
+    await asyncio.sleep(30)
+
+    async def watch(key):
+        feeds._deliver(Notice(key, "here", '290 {"iteration":290}'))
+
+    monkeypatch.setattr(feeds, "watch", watch)
+    async with feeds.following(KEY) as feed:
+        while not feed.is_read:
+            await feed.changed.wait()
+        numbers = [number for number, _ in feed.events]
+    assert numbers[0] == 1
+    assert len(numbers) > 10
+
+
+@pytest.mark.parametrize("has_room", [True, False])
+async def test_a_job_is_handed_over_with_its_checkpoint_unless_that_is_stored(has_room):
+    clock = loop_clock()
+    store = Counted(clock)
+    here = Transitions(store, "here", lambda *_: {}, clock)
+    held = here.create(KEY, Job("minimize", clock()), b"{}", "{}")
+    assert held is not None
+    reporter = Reporter(here, blocking, held, [], clock, 8640.0)
+    point = bytes(Checkpoint(np.zeros(100), 1, Evaluations(), clock(), History().kept()))
+    reporter.add((1, '{"iteration":1}'), point, clock())
+    if not has_room:
+        store.refused = part_of(KEY, "checkpoint")
+    await reporter.report()
+    assert (store.find(part_of(KEY, "checkpoint")) is not None) == has_room
+    store.refused, store.written = None, 0
+    reporter.hand_over(counted=False, announced=True)
+    assert (store.written > len(point)) == (not has_room)
+    assert Checkpoint.read(store.find(part_of(KEY, "checkpoint")).content).x.size == 100

@@ -21,7 +21,7 @@ from gradwire_service.problems import RequestError
 from gradwire_service.settings import Settings
 from gradwire_service.store import STORED_JOBS, Key, Record, open_store
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.store.records import Amount, OverQuota, Policy
+from gradwire_service.store.records import Amount, Change, OverQuota, OverShare, Policy
 from gradwire_service.store.sqlite import SqliteStore
 from hypothesis import given
 from hypothesis import strategies as st
@@ -351,3 +351,30 @@ def test_of_jobs_that_are_created_at_once_the_first_are_within_the_quota(jobs, s
     jobs._quotas.check(early)
     with pytest.raises(RequestError, match="run or wait"):
         jobs._quotas.check(late)
+
+
+@pytest.mark.parametrize("store_of", STORES, indirect=True)
+def test_a_job_that_runs_is_not_held_to_a_share_that_others_reduce(store_of):
+    """It is reported and ends, and evicts none of its owner's results, whatever others store."""
+    clock = Clock(1000.0)
+    policy = Policy(Amount(10, 5000), Amount(20, 10_000), TTL, shares_fairly=True)
+    store = store_of(policy, clock)
+    jobs = machine(store, now=clock)
+    finished, running = (Key("jobs", "me", id) for id in ("finished", "running"))
+    jobs.end(created(jobs, finished), SUCCEEDED, Report([], None), Record("", bytes(2500)))
+    held = created(jobs, running, request=bytes(800))
+    for number in range(3):
+        created(jobs, Key("jobs", f"owner {number}", "theirs"), request=bytes(1500))
+    with pytest.raises(OverShare) as refused:
+        store.commit([Change(part_of(running, "checkpoint"), "", bytes(300))])
+    assert refused.value.excess.nbytes > 0
+    held, _ = jobs.report(held, reported(1, checkpoint=bytes(300)), renew=True)
+    assert len(jobs.jobs.find_part(running, "checkpoint").content) == 300
+    jobs.hand_over(held, bytes(400), counted=False, announced=True)
+    (lease,) = (each for each in jobs.leases() if each.id == "running")
+    claim = jobs.claim(lease)
+    assert len(claim.checkpoint) == 400
+    end = jobs.end(claim.held, SUCCEEDED, reported(2), Record("", bytes(1500)))
+    assert end.job.state == "succeeded"
+    assert len(jobs.jobs.find_part(finished, "answer").content) == 2500
+    store.close()

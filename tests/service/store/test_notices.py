@@ -53,9 +53,9 @@ async def test_redis_tells_all_who_watch_a_record(server):
                 assert here.commit([Change(key(), "2")], Notice(key(), "here")) == 1
                 assert await heard.notices.get() == Notice(key(), "here")
                 news = Notice(key(), "here", "7 it goes on")
-                assert here.tell(news) == 1
+                assert here.publish(news) == 1
                 assert await heard.notices.get() == news
-                assert here.tell(Notice(key("b"), "here", "8 nobody listens")) == 0
+                assert here.publish(Notice(key("b"), "here", "8 nobody listens")) == 0
                 await subscription.watch(key("b"))
                 while here.commit([Change(key("b"), "1")], Notice(key("b"))) == 0:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
@@ -78,7 +78,7 @@ async def test_a_process_hears_of_its_own_changes(opened_store, clock):
         assert store.commit([Change(key(), *RECORD, None)], Notice(key(), "here")) is None
         store.commit([Change(key(), None)])
         news = Notice(key(), "here", "7 it goes on")
-        assert store.tell(news) == 0
+        assert store.publish(news) == 0
         assert heard.notices.get_nowait() == Notice(key(), "here")
         assert heard.notices.get_nowait() == news
         assert heard.notices.empty()

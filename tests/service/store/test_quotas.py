@@ -9,7 +9,15 @@ import pytest
 from gradwire_service.settings import Settings
 from gradwire_service.store import policies
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.store.records import NOTHING, Amount, OverQuota, Policy, Usage
+from gradwire_service.store.records import (
+    NOTHING,
+    Amount,
+    Change,
+    OverQuota,
+    OverShare,
+    Policy,
+    Usage,
+)
 from gradwire_service.store.sqlite import SqliteStore
 from hypothesis import given
 from hypothesis import strategies as st
@@ -137,7 +145,7 @@ GREED = st.lists(
 @given(GREED)
 def test_a_further_owner_finds_room_whatever_others_store(kind, every_redis, new_clock, puts):
     clock, total, half = new_clock(), Amount(1000, 1024), Amount(500, 512)
-    shared = {kind: Policy(half, total, 60, evicts=kind == "tensors", spares=True)}
+    shared = {kind: Policy(half, total, 60, evicts=kind == "tensors", shares_fairly=True)}
     stores = [MemoryStore(shared, clock), SqliteStore(":memory:", shared, clock)]
     for store in (*stores, *(in_redis(url, shared, clock) for url in every_redis)):
         for owner, id, nbytes in puts:
@@ -161,10 +169,69 @@ def test_an_owner_alone_has_its_whole_quota():
     by_default = policies(Settings())
     given = policies(Settings(tenants=2))
     for kind, policy in by_default.items():
-        assert policy == given[kind]._replace(spares=kind != "job_leases")
+        assert policy == given[kind]._replace(shares_fairly=kind != "job_leases")
         usage = Usage(policy.per_owner, policy.per_owner)
         assert policy.evicted(kind, NOTHING, usage) == NOTHING
-    assert not policies(Settings(max_tapes=50))["tapes"].spares, "a few are not divided"
+
+
+def test_a_quota_of_more_than_half_of_the_records_leaves_the_bytes_shared():
+    """And the other way round: each dimension is shared fairly if its own quota allows it."""
+    policy = policies(Settings(max_tapes=50))["tapes"]
+    (most, nbytes), (total, total_bytes) = policy.per_owner, policy.total
+    assert (most, total) == (50, 50)
+    alone = Usage(Amount(49, 0), Amount(49, 0))
+    assert policy.evicted("tapes", Amount(1, 0), alone) == NOTHING
+    both = Usage(Amount(1, nbytes - 1), Amount(2, total_bytes - nbytes))
+    with pytest.raises(OverShare):
+        policy.evicted("tapes", Amount(1, 1), both)
+    other = policy._replace(per_owner=Amount(5, total_bytes), total=Amount(10, total_bytes))
+    assert other.evicted("tapes", Amount(1, total_bytes), Usage(NOTHING, NOTHING)) == NOTHING
+    with pytest.raises(OverShare):
+        other.evicted("tapes", Amount(1, 0), Usage(Amount(3, 0), Amount(7, 0)))
+
+
+def test_a_refusal_by_the_share_says_what_the_share_is():
+    policy = Policy(Amount(50, 1 << 20), Amount(100, 2 << 20), shares_fairly=True)
+    usage = Usage(Amount(2, 1_000_000), Amount(3, 1_300_000))
+    with pytest.raises(OverShare) as refused:
+        policy.evicted("tapes", Amount(1, 40_000), usage)
+    assert refused.value.detail == (
+        "your tapes would have 1,040,000 bytes; while others use the store, your share is 898,576"
+    )
+    assert "GRADWIRE_TENANTS" in str(refused.value.hint)
+    assert refused.value.excess == (0, 1_040_000 - 898_576)
+    with pytest.raises(OverShare, match=r"tapes would be 31; .* your share is 30$"):
+        policy.evicted("tapes", Amount(1, 0), Usage(Amount(30, 0), Amount(70, 0)))
+
+
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+def shared(request, clock):
+    """A store of each kind, shared fairly by tenants of up to half of it each."""
+    policy = Policy(Amount(50, 500), Amount(100, 1000), 60, shares_fairly=True)
+    if request.param == "redis":
+        store = in_redis(request.getfixturevalue("redis_url"), {"tapes": policy}, clock)
+    elif request.param == "sqlite":
+        store = SqliteStore(":memory:", {"tapes": policy}, clock)
+    else:
+        store = MemoryStore({"tapes": policy}, clock)
+    yield store
+    store.close()
+
+
+def test_what_is_admitted_goes_on_beyond_a_share_that_others_reduce(shared):
+    shared.commit([Change(key(), "1", bytes(399), None)])
+    for number in range(3):
+        shared.put(key("a", f"owner {number}"), of_size(130))
+    longer = [Change(key(), "2", bytes(20), "1", appends=True)]
+    with pytest.raises(OverShare):
+        shared.commit(longer)
+    assert shared.commit(longer, admitted=True) is not None
+    assert shared.usage("tapes", ME) == (1, 420)
+    with pytest.raises(OverShare):
+        shared.commit([Change(key("b"), "1", bytes(10), None)])
+    with pytest.raises(OverQuota, match="your tapes would be 1 with 600 bytes; the limit is 50"):
+        shared.commit([Change(key(), "3", bytes(599), "2")], admitted=True)
+    assert kept(shared, key()) == ("2", bytes(419))
 
 
 @pytest.mark.thorough

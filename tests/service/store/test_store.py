@@ -10,8 +10,10 @@ from gradwire_service.store import Key, Record, open_store, policies
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.records import (
     CONSUMED_SECONDS,
+    Amount,
     Change,
     ListedRecord,
+    Notice,
     OverQuota,
     Upload,
 )
@@ -22,6 +24,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.service.store.given import (
+    ALL,
     KINDS,
     ME,
     PLENTY,
@@ -304,12 +307,15 @@ STEPS = st.lists(
 )
 
 
-@given(STEPS, st.booleans())
-@example([("put", Key("tapes", "m", "a"), 0), ("put", Key("tapes", "m", "a"), 301)], False)
-@example([("put", Key("tensors", owner, "a"), 150) for owner in OWNERS], True)
-def test_all_stores_behave_the_same(new_clock, every_redis, steps, spares):
+@given(STEPS, st.sampled_from([ALL, Amount(6, 400), Amount(6, 600)]))
+@example([("put", Key("tapes", "m", "a"), 0), ("put", Key("tapes", "m", "a"), 301)], ALL)
+@example([("put", Key("tensors", owner, "a"), 150) for owner in OWNERS], Amount(6, 600))
+def test_all_stores_behave_the_same(new_clock, every_redis, steps, total):
+    """With no quota that is shared fairly, as all are above half of the total, or one, or both."""
     clock = new_clock()
-    policies = {kind: policy._replace(spares=spares) for kind, policy in POLICIES.items()}
+    policies = {
+        kind: policy._replace(total=total, shares_fairly=True) for kind, policy in POLICIES.items()
+    }
     stores = [MemoryStore(policies, clock), SqliteStore(":memory:", policies, clock)]
     stores += [in_redis(url, policies, clock) for url in every_redis]
     for step in steps:
@@ -392,5 +398,6 @@ def test_calls_that_wait_are_timed_also_where_they_fail(store):
     store.put(key(), RECORD)
     assert store.find(key()) is not None
     refused(store, key("b"), of_size(400))
-    expected = [("put", True), ("find", True), ("put", True)]
+    store.publish(Notice(key()))
+    expected = [("put", True), ("find", True), ("put", True), ("publish", True)]
     assert called == (expected if store.waits else [])
