@@ -25,6 +25,9 @@ from gradwire_service.wire.shared import SharedMemory, to_bytes
 
 #: Time between attempts to store how a job has ended.
 _RETRY_SECONDS = 1.0
+#: More events than a run can have, at ten a second for years: the next run of the job numbers its
+#: events from there, since clients may know later ones of the last than are stored.
+_EVENTS_OF_RUN = 10**9
 
 
 class RunContext(NamedTuple):
@@ -61,8 +64,8 @@ class Run:
         #: Those who wait for the answer, to send it.
         self.awaited = 0
         self._taken_at: float | None = None
-        #: Set when the store knows how it has ended, or did not answer.
-        self._told = asyncio.Event()
+        #: Set when it is stored how it has ended, or the store did not answer.
+        self._end_stored = asyncio.Event()
         self._context = context
         self._task = task
         header = task.headers.get
@@ -70,11 +73,11 @@ class Run:
         self._reply_type = negotiate(*content, header(b"accept", b"")).reply_type.decode()
         self._why: Exception | None = None
         self._woken = asyncio.Event()
-        #: Held while the store is told that this is a job, and how that has ended.
+        #: Held while it is decided whether this becomes a job, and whether it has ended before.
         self._changing = asyncio.Lock()
         #: The events of those who ran it before.
         self._before = () if claim is None else claim.events
-        self._last_event = self._before[-1][0] if self._before else 0
+        self._last_event = job.resumed * _EVENTS_OF_RUN
         self._latest: tuple[int, str] | None = None
         self._reporter = None if claim is None else self._new_reporter(claim.held)
         self._feed = Feed(key)
@@ -112,10 +115,10 @@ class Run:
             self._reporter.ask()
             self._woken.set()
 
-    async def told(self) -> None:
-        """Wait until the store knows of a job how it has ended, if the store answers."""
+    async def end_stored(self) -> None:
+        """Wait until it is stored how a job has ended, if the store answers."""
         if self.stored:
-            await self._told.wait()
+            await self._end_stored.wait()
 
     async def ended(self) -> None:
         """Wait until it has ended, and the store knows."""
@@ -153,7 +156,7 @@ class Run:
         return Reporter(*shared, held, self._before, context.clock, context.use_seconds)
 
     async def _run(self) -> None:
-        """Work until there is an answer, and tell it to those who wait and to the store."""
+        """Work until there is an answer, for those who wait and for the store."""
         context, task = self._context, self._task
         left_seconds = context.seconds - (context.now() - self.job.created_at)
         try:
@@ -209,14 +212,14 @@ class Run:
     async def _store_result(
         self, reporter: Reporter, answer: TaskDone | TaskFailed | Exception
     ) -> None:
-        """Store how the job has ended, as soon as the store answers."""
+        """Store how the job has ended, as soon as the store answers and has room for it."""
         while True:
             try:
                 try:
                     state = await self._context.blocking(self._store_end, reporter, answer)
                 finally:
-                    self._told.set()
-            except Unavailable:
+                    self._end_stored.set()
+            except (Unavailable, OverQuota):
                 if self._why is not None:  # another replica goes on when the lease has expired
                     return
                 await pause(self._woken, _RETRY_SECONDS)
@@ -229,7 +232,10 @@ class Run:
     def _store_end(
         self, reporter: Reporter, answer: TaskDone | TaskFailed | Exception
     ) -> State | None:
-        """Store how the job has ended; returns its state, None if it goes on elsewhere."""
+        """Store how the job has ended; returns its state, None if it goes on elsewhere.
+
+        Raises: ``OverQuota`` if there is no room for the shortest form: the error, without events.
+        """
         if self._is_resumable(answer):
             crashed = isinstance(answer, WorkerCrashed)
             announced = crashed or isinstance(answer, Interrupted)
@@ -244,25 +250,33 @@ class Run:
             found = Record(self._reply_type, content)
         else:
             found = answer
-        about = [*self._feed.events], self._context.now(), self._taken_at
+        about = self._context.now(), self._taken_at
+        events = [*self._feed.events]
         try:
-            try:
-                return reporter.end(found, *about)
-            except OverQuota as error:
-                return reporter.end(error, *about)
+            for kept in events, events, []:
+                try:
+                    return reporter.end(found, kept, *about)
+                except OverQuota as error:
+                    found = over = error
         except Interrupted:  # another replica has it, and goes on
             return None
+        raise over
 
     def _is_resumable(self, answer: TaskDone | TaskFailed | BaseException) -> bool:
         """True if a job goes on from its checkpoint, here or elsewhere."""
         if isinstance(answer, Interrupted) or _is_refused(answer):
             return True
         if isinstance(answer, WorkerCrashed):
-            return self._last_event > 0
+            return self._has_progress
         if not (isinstance(answer, TaskFailed) and answer.problem.status == 503):
             return False
         # What the work needs was lost, store or cluster: a job that has had it waits for it.
-        return self._last_event > 0 or self.job.resumed > 0 or answer.outcome.on_cluster
+        return self._has_progress or self.job.resumed > 0 or answer.outcome.on_cluster
+
+    @property
+    def _has_progress(self) -> bool:
+        """True if this run, or one before it, has evaluated the start."""
+        return self.begun.is_set() or bool(self._before)
 
 
 def _is_late(answer: object) -> bool:

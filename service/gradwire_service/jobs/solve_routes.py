@@ -79,7 +79,7 @@ class Solving:
                 run.stop(Cancelled())
                 raise
         if run.answer.done():  # then a repeated request, or a further one, finds the end
-            await run.told()
+            await run.end_stored()
         over = run.answer.done() and not run.is_resumable
         ended = over and not isinstance(run.answer.exception(), Cancelled)
         found = run.answer.result() if ended and not background else None

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 from hashlib import sha256
@@ -13,6 +14,7 @@ from gradwire_service.jobs import Job, Jobs, Lease, Transitions
 from gradwire_service.jobs.records import part_of
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Record, open_store
+from gradwire_service.store.records import Amount, OverQuota
 
 from tests.clock import ClockLoop, loop_clock
 from tests.service.workers.processes import computing
@@ -195,6 +197,47 @@ async def test_an_answer_beyond_the_quota_is_a_problem(served):
         assert (job["state"], job["problem"]["code"]) == ("failed", "over_budget")
         listed = (await client.get("/v1/jobs")).json()["jobs"]
         assert [each["state"] for each in listed] == ["failed"]
+
+
+async def test_a_job_whose_end_has_no_room_is_stored_as_soon_as_there_is_some(served, monkeypatch):
+    monkeypatch.setattr("gradwire_service.jobs.run._RETRY_SECONDS", 0.01)
+    end, ends = Transitions.end, list[Any]()
+
+    def ends_later(self, held, fields, report, answer):
+        ends.append((fields["state"], bool(report.events)))
+        if len(ends) < 6:
+            raise OverQuota.of("all", "jobs", Amount(2, 2000), Amount(1, 1000))
+        return end(self, held, fields, report, answer)
+
+    monkeypatch.setattr(Transitions, "end", ends_later)
+    async with served() as client:
+        made = await client.post("/v1/minimize", json=REQUEST | {"background": True})
+        job = await ended(client, made.headers["location"])
+    assert ends == 2 * [("succeeded", True), ("failed", True), ("failed", False)]
+    assert (job["state"], job["problem"]["code"]) == ("failed", "over_budget")
+    assert job["progress"] is not None
+    assert job["resumed"] == 0, "stored by the run itself, not by one after it"
+
+
+async def test_who_has_heard_of_more_than_was_stored_hears_all_of_the_next_run(served, left, owner):
+    """Events that were only published have numbers, too: those of the next run are greater."""
+    progress = {"iteration": 41, "value": 1.0}
+    lease = Lease(owner, "one", "a dead replica", NOW - 1)
+    job = Job("minimize", NOW, "digest", "running", NOW, progress=progress)
+    settings, path = left(owner, job, lease)
+    store = open_store(Settings(**settings))
+    stored = f"41 {json.dumps(progress)}\n".encode()
+    store.put(part_of(Key("jobs", owner, "one"), "events"), Record("a dead replica 41", stored))
+    store.close()
+    async with served(now=lambda: NOW, **settings) as client:
+        await ended(client, path)
+        stream = await client.get(f"{path}/events")
+        later = await client.get(f"{path}/events", headers={"last-event-id": "57"})
+    first, *others = [int(id) for id in re.findall(r"^id: (\d+)$", stream.text, re.MULTILINE)]
+    assert first == 41
+    assert others[0] == 1_000_000_001
+    assert len(others) >= 2, "progress, and the end"
+    assert [int(id) for id in re.findall(r"^id: (\d+)$", later.text, re.MULTILINE)] == others
 
 
 @pytest.mark.thorough
