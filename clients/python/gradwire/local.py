@@ -6,12 +6,14 @@ This is the one place where the SDK imports the service, and only when it is ask
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import weakref
 from collections.abc import AsyncIterator, Coroutine, Iterator, MutableMapping
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import Future, InvalidStateError, wait
 from contextlib import contextmanager, suppress
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import httpx
@@ -29,6 +31,7 @@ T = TypeVar("T")
 LOCAL = "local"
 #: The address that requests go to; nothing listens there.
 LOCAL_URL = "http://gradwire.local"
+_TURN_SECONDS = 0.2
 
 
 class Running(NamedTuple):
@@ -67,7 +70,7 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         answering = Future[httpx.Response]()  # it can be cancelled as soon as its work can begin
         with _cancelled_in_vain(answering, request):
             self._begin(answering, request)
-            return answering.result(_timeout(request))
+            return _result(answering, _timeout(request))
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Await the answer, for as long as the request's timeout allows."""
@@ -209,7 +212,20 @@ def _pass_on(answering: Future[T], task: asyncio.Future[T]) -> None:
 def _awaited(answering: Future[T], request: httpx.Request) -> T:
     """Wait for an answer; a timeout and an interrupt (Ctrl-C) cancel it."""
     with _cancelled_in_vain(answering, request):
-        return answering.result(_timeout(request))
+        return _result(answering, _timeout(request))
+
+
+def _result(answering: Future[T], seconds: float | None) -> T:
+    """A result, waited for in short turns.
+
+    A signal that arrives between the interpreter's last look for one and the system call that waits
+    does not end the wait; it is seen after it.
+    Raises: ``TimeoutError``.
+    """
+    end = math.inf if seconds is None else monotonic() + seconds
+    while not answering.done() and (left := end - monotonic()) > 0:
+        wait([answering], min(left, _TURN_SECONDS))
+    return answering.result(0)
 
 
 @contextmanager

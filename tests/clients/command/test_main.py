@@ -27,6 +27,15 @@ async def telling(self, request):
     return await answer(self, request)
 LocalTransport._answer = telling
 """
+#: Has another thread get signals than the one that waits, which no system call then tells of them.
+ELSEWHERE = """
+import signal
+begin = LocalTransport._begin
+def beginning(*arguments):
+    begin(*arguments)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+LocalTransport._begin = beginning
+"""
 LATE = b'{"code": "deadline_exceeded", "title": "Deadline exceeded", "detail": "it was late"}'
 
 
@@ -124,8 +133,9 @@ def test_an_interrupt_ends_it_quietly(script):
 
 
 @pytest.mark.thorough
-def test_an_interrupt_ends_its_own_service():
-    process = started("eval", SLOW, "x=0.5", "--timeout=3600", url="local", before=TELLING)
+@pytest.mark.parametrize("where", ["", ELSEWHERE], ids=["here", "in another thread"])
+def test_an_interrupt_ends_its_own_service(where):
+    process = started("eval", SLOW, "x=0.5", "--timeout=3600", url="local", before=TELLING + where)
     assert process.stdout is not None
     assert process.stdout.readline() == "asked\n"
     process.send_signal(signal.SIGINT)
