@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import gradwire
+import httpx
 import numpy as np
 import pytest
 
@@ -79,3 +80,62 @@ def test_the_lines_of_a_recorded_function_stay(client):
         client.grad(compares)(np.ones(2))
     causes = traceback.format_exception(caught.value)
     assert "in compares" in "".join(causes)
+
+
+class Failing(httpx.BaseTransport):
+    """A transport of the user's, with an error of its own behind that of the connection."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        try:
+            raise LookupError("no route")
+        except LookupError as error:
+            raise httpx.ConnectError("nobody there", request=request) from error
+
+
+def test_the_lines_and_causes_of_a_users_transport_stay():
+    pool = httpx.Client(transport=Failing())
+    client = gradwire.Client(NOWHERE, max_retries=0, http_client=pool)
+    with pool, pytest.raises(gradwire.TransportError) as caught:
+        client.evaluate("x", {"x": 1.0})
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "LookupError: no route" in shown
+    assert shown.count("in handle_request") == 2
+    assert "httpx/" not in shown
+
+
+def test_faults_of_the_sdk_are_shown_with_their_lines(client, monkeypatch):
+    """They are no wrong use: what is left out are frames in which nothing is to be found."""
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise TypeError("a fault of ours")
+
+    monkeypatch.setattr("gradwire.values.members", fails)
+    monkeypatch.setitem(fails.__globals__, "__name__", "gradwire.test")
+    with pytest.raises(gradwire.UsageError, match="a fault of ours") as encoded:
+        client.evaluate("x", {"x": [1.0]})
+    assert "in fails" in "".join(traceback.format_exception(encoded.value))
+    monkeypatch.setattr("gradwire.tracing.transforms._tuples", fails)
+    with pytest.raises(TypeError, match="a fault of ours") as product:
+        client.jvp(np.sin, (1.0,), (1.0,))
+    assert not isinstance(product.value, gradwire.GradwireError)
+
+
+def arguments_of(name: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Arguments that the transform of a method does not take."""
+    several = name in ("jvp", "hvp")
+    point: tuple[Any, ...] = ((1.0,), (1.0,)) if several else ()
+    return [
+        ((np.sin, *point), {"nothing": 1}),
+        ((np.sin, *point), {"sources": "x"}),
+        ((np.sin, *point, 1, 2), {}),
+    ]
+
+
+@pytest.mark.parametrize("name", ["jacobian", "hessian", "jvp", "hvp"])
+@pytest.mark.parametrize("place", range(3))
+def test_arguments_that_a_transform_does_not_take_are_refused(client, name, place):
+    args, kwargs = arguments_of(name)[place]
+    with pytest.raises(gradwire.UsageError) as caught:
+        getattr(client, name)(*args, **kwargs)
+    assert "by name" in caught.value.hint
+    assert {frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)} == {HERE}

@@ -40,6 +40,10 @@ FUNCTION_FOR_TEXT: Final = (
     "a Python function has its derivatives by gradwire.grad, value_and_grad, jacobian, hessian, "
     "jvp and vjp, and its value by gradwire.function"
 )
+BY_NAME: Final = (
+    "sources, target and other options by name go with the arguments by name, in a mapping after "
+    "the function"
+)
 
 RECORDED: Final = (
     "NumPy's functions and SciPy's, called by their modules' names, can be recorded; those of "

@@ -15,12 +15,13 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapp
 from inspect import Signature
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
+from gradwire import hints
 from gradwire.call import Call, Conversation, Steps
 from gradwire.errors import UsageError
 from gradwire.events import ServerEvent
-from gradwire.signatures import inside, signature_of, with_keywords
-from gradwire.trees import is_dataclass
-from gradwire.usage import is_function, is_of_this_call, public, short_traceback, used
+from gradwire.signatures import in_brackets, signature_of, with_keywords
+from gradwire.trees import inside
+from gradwire.usage import is_function, public, short_traceback, used
 
 #: The parameters of a method for programs, and of the function for Python functions.
 P = ParamSpec("P")
@@ -116,7 +117,7 @@ class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
                     asked = build(client, *args, **kwargs)
                 return client.run(asked)
 
-        answer = inside(f"{inspect.signature(build).return_annotation}")
+        answer = in_brackets(f"{inspect.signature(build).return_annotation}")
         returned = f"Coroutine[Any, Any, {answer}]" if awaits else answer
         method.__signature__ = signature_of(build, returned)  # type: ignore[attr-defined]
         self._methods[awaits] = method
@@ -175,19 +176,20 @@ class _OfBoth:
         of_programs = self._method.__get__(client, owner)
         if client is None:
             return of_programs
+        declared = inspect.signature(self._transform)
 
         @functools.wraps(of_programs.__func__)
         def either(*args: Any, **kwargs: Any) -> Any:
             subject = args[0] if args else kwargs.get("program", kwargs.get("f"))
             point = args[1] if len(args) > 1 else kwargs.get("variables")
-            if not is_function(subject) or isinstance(point, Mapping) or is_dataclass(point):
+            if not is_function(subject) or isinstance(inside(point), Mapping):
                 return of_programs(*args, **kwargs)
+            given = {"client": client, **kwargs}
             try:
-                return self._transform(*args, **{"client": client, **kwargs})
+                declared.bind(*args, **given)
             except TypeError as error:
-                if is_of_this_call(error):
-                    raise UsageError(f"{error}") from None
-                raise
+                raise UsageError(f"{of_programs.__name__}: {error}", hint=hints.BY_NAME) from None
+            return self._transform(*args, **given)
 
         awaits = getattr(owner, "awaits", False)
         if awaits not in self._signatures:

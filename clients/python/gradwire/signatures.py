@@ -18,7 +18,7 @@ def signature_of(function: Callable[..., Any], returns: str | None = None) -> Si
     declared = inspect.signature(function)
     parameters = [*declared.parameters.values()]
     if parameters and f"{parameters[-1].annotation}".startswith(_UNPACKED):
-        options = function.__globals__[inside(parameters.pop().annotation)]
+        options = function.__globals__[in_brackets(parameters.pop().annotation)]
         parameters += map(_option, options.__annotations__.items())
         declared = declared.replace(parameters=parameters)
     return declared if returns is None else declared.replace(return_annotation=returns)
@@ -31,7 +31,7 @@ def with_keywords(function: F) -> F:
     return function
 
 
-def inside(annotation: str) -> str:
+def in_brackets(annotation: str) -> str:
     """What is in the brackets of an annotation: ``Gradient`` of ``Call[Gradient]``."""
     return annotation.partition("[")[2][:-1]
 

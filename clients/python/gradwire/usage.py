@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import partial, wraps
 from inspect import signature
 from types import TracebackType
@@ -14,6 +14,9 @@ from gradwire.errors import GradwireError, TransportError, UsageError
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
+
+#: The packages whose frames say nothing of a failed connection.
+_TRANSPORTS = frozenset("gradwire httpx httpcore anyio asyncio contextlib h11 socket ssl".split())
 
 
 class short_traceback:  # noqa: N801 - a context, like suppress
@@ -31,10 +34,16 @@ class short_traceback:  # noqa: N801 - a context, like suppress
             return
         error.__traceback__ = _of_others(error.__traceback__)
         cause = error.__cause__
-        if isinstance(error, TransportError) and cause is not None:
-            cause.__traceback__ = cause.__cause__ = None  # frames of httpx and below
-        elif cause is not None:
-            cause.__traceback__ = _of_others(cause.__traceback__)
+        if isinstance(error, TransportError):
+            while cause is not None:
+                cause.__traceback__ = _of_others(cause.__traceback__, _TRANSPORTS)
+                below = cause.__cause__
+                if below is not None and _of_others(below.__traceback__, _TRANSPORTS) is None:
+                    cause.__cause__ = below.__cause__  # it says the same in a library's words
+                else:
+                    cause = below
+        elif cause is not None:  # of which nothing may be left, if we are to blame
+            cause.__traceback__ = _of_others(cause.__traceback__) or cause.__traceback__
 
 
 def public(function: Callable[P, R_co]) -> Callable[P, R_co]:
@@ -48,12 +57,14 @@ def public(function: Callable[P, R_co]) -> Callable[P, R_co]:
     return called
 
 
-def _of_others(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this package; it may be a thousand frames long."""
+def _of_others(
+    traceback: TracebackType | None, ours: Container[str] = ("gradwire",)
+) -> TracebackType | None:
+    """A traceback without the frames of these packages; it may be a thousand frames long."""
     others: list[TracebackType] = []
     while traceback is not None:
         name = traceback.tb_frame.f_globals.get("__name__", "")
-        if name.partition(".")[0] != "gradwire":
+        if name.partition(".")[0] not in ours:
             others.append(traceback)
         traceback = traceback.tb_next
     rest: TracebackType | None = None
@@ -79,11 +90,6 @@ class used:  # noqa: N801 - a context, like suppress
         if isinstance(error, Exception) and not isinstance(error, GradwireError):
             said = f"{error}" or type(error).__name__
             raise UsageError(f"{self._what}: {said}") from error
-
-
-def is_of_this_call(error: TypeError) -> bool:
-    """True if the call itself failed, and nobody else's code: the arguments do not fit."""
-    return error.__traceback__ is not None and _of_others(error.__traceback__) is None
 
 
 def is_function(value: object) -> TypeGuard[Callable[..., Any]]:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gradwire import hints
 from gradwire.endpoints import MatrixFormat
 from gradwire.errors import UsageError
 from gradwire.tracing import literals
@@ -275,8 +276,7 @@ def _made(
         is_chosen = isinstance(chosen, Sequence) and all(isinstance(i, int) for i in chosen)
     if not is_chosen:
         got = type(argnums).__name__
-        hint = "variables by name go with program text"
-        raise UsageError(f"argnums are positions of arguments, got {got}", hint=hint)
+        raise UsageError(f"argnums are positions of arguments, got {got}", hint=hints.BY_NAME)
     made_again = (partial(again, client=client), (f,))
     return Function(f, own, inline=inline, differentiated=tuple(chosen), again=made_again)
 
