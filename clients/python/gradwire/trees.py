@@ -11,6 +11,7 @@ import dataclasses
 import numbers
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeGuard, cast
 
@@ -221,8 +222,11 @@ def rebuild(like: Any, parts: Mapping[str, Any] | Sequence[Any]) -> Any:
     if not isinstance(parts, Mapping):
         return tuple(parts) if isinstance(like, tuple) else list(parts)
     if is_dataclass(like):
-        return dataclasses.replace(like, **parts)
-    return type(like)(**parts) if isinstance(like, tuple) else dict(parts)
+        made = copy(like)  # no __init__ may check or change what was given
+        for name, part in parts.items():
+            object.__setattr__(made, name, part)
+        return made
+    return cast("Any", like)._replace(**parts) if isinstance(like, tuple) else dict(parts)
 
 
 def lookup(variables: Any, name: str) -> Any:

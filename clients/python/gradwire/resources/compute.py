@@ -66,7 +66,8 @@ class Compute(Derivatives):
         >>> [each.op for each in answer.instructions if each.derivative]
         ['cos', 'multiply']
         """
-        return asked(endpoints.explained, program, variables, options, options.get("sources"))
+        moving = () if options.get("query") == "evaluate" else options.get("sources")
+        return asked(endpoints.explained, program, variables, options, moving)
 
     @sent
     def request(self, method: str, path: str, document: Any = None) -> Call[Reply]:

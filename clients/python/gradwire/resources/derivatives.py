@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from gradwire import endpoints
-from gradwire.call import Call, Conversation, Steps
+from gradwire.call import Conversation, with_answer
 from gradwire.endpoints import (
     CheckOptions,
     Computed,
@@ -14,7 +14,6 @@ from gradwire.endpoints import (
     GradientOptions,
     HessianOptions,
     JacobianOptions,
-    ProgramAt,
 )
 from gradwire.errors import UsageError
 from gradwire.methods import Awaiting, Blocking, also_of, sent_either
@@ -175,11 +174,8 @@ class Derivatives:
         >>> client.jvp("x * y", {"x": [1.0, 2.0], "y": 3.0}, {"x": [1.0, -1.0]}).jvp
         array([ 3., -3.])
         """
-
-        def query(at: ProgramAt, given: DerivativeOptions) -> Call[Jvp]:
-            return endpoints.jvp(at, tangents, given)
-
-        return asked(query, program, variables, options, [*outermost(tangents, "tangents")])
+        moving = [*outermost(tangents, "tangents")]
+        return asked(endpoints.jvp, program, variables, options, moving, tangents)
 
     @also_of(transforms.hvp)
     @sent_either
@@ -198,11 +194,8 @@ class Derivatives:
         >>> client.hvp("sum(x**4)", {"x": [1.0, 2.0]}, {"x": [1.0, -1.0]}).hvp
         {'x': array([ 12., -48.])}
         """
-
-        def query(at: ProgramAt, given: DerivativeOptions) -> Call[Hvp]:
-            return endpoints.hvp(at, vectors, given)
-
-        return asked(query, program, variables, options, [*outermost(vectors, "vectors")])
+        moving = [*outermost(vectors, "vectors")]
+        return asked(endpoints.hvp, program, variables, options, moving, vectors)
 
     @overload
     def value_and_grad(
@@ -293,8 +286,7 @@ def _of_variables(
         )
     options = GradientOptions(target=target, sources=sources)
 
-    def found(asked_for: Conversation[Gradient]) -> Steps[Any]:
-        answer = yield from asked_for
+    def found(answer: Gradient) -> Any:
         return answer.gradients if name == "grad" else (answer.value, answer.gradients)
 
     @public
@@ -302,7 +294,7 @@ def _of_variables(
         with used(name):
             given = variables if not named else {**outermost(variables or {}), **named}
             query = asked(endpoints.gradient, program, given, options, sources)
-        return client.run(found(query))
+        return client.run(with_answer(query, found))
 
     of_variables.__name__ = of_variables.__qualname__ = name
     return of_variables

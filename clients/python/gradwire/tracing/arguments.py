@@ -7,6 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from gradwire.chunked import is_dask
+from gradwire.hidden import plain
+from gradwire.stored import RemoteArray
 from gradwire.tracing.libraries import substitute_of
 from gradwire.tracing.structures import Structure, flatten, is_array_like, paths, unflatten
 from gradwire.trees import Level, Static
@@ -26,6 +31,18 @@ def with_floats(value: Any) -> Any:
     leaves, structure = flatten(value, lambda part: type(part) is int or is_array_like(part))
     floats = [float(leaf) if type(leaf) is int else leaf for leaf in leaves]
     return unflatten(structure, iter(floats))
+
+
+def copied(value: Any) -> Any:
+    """Nested values with copies of the arrays among them, which may change before they are sent."""
+    leaves, structure = flatten(value)
+    return unflatten(structure, map(_copied, leaves))
+
+
+def _copied(leaf: Any) -> Any:
+    if isinstance(leaf, float | complex | np.generic | RemoteArray) or is_dask(leaf):
+        return leaf  # cannot change
+    return np.array(plain(leaf, "an argument"))
 
 
 def leaf_names(python: Callable[..., Any], structure: Structure) -> list[str]:

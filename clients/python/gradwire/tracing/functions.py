@@ -12,7 +12,7 @@ from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 from gradwire import hints, hooks
 from gradwire.call import BlockingStep, Conversation, Fetch, Steps
 from gradwire.errors import NotTraceable, RecordingWarning
-from gradwire.tracing.arguments import leaf_names, with_floats, with_substitutes
+from gradwire.tracing.arguments import copied, leaf_names, with_floats, with_substitutes
 from gradwire.tracing.captured import Captured
 from gradwire.tracing.libraries import loaded_patches, substitute_of
 from gradwire.tracing.number_classes import in_use
@@ -79,7 +79,7 @@ class Function(Generic[P, T]):
         #: The recorded function, from recorded arrays to recorded arrays.
         self.inline: Callable[..., Any] = inline_of(python) if inline is None else inline
         #: Positions of arguments whose integers are numbers to differentiate in.
-        self._differentiated = differentiated
+        self.differentiated: Sequence[int] = differentiated
         #: Names of the arguments' leaves, if not those of the parameters of ``python``.
         self._names = names
         #: A function and its arguments that make it in another process, if it has no name.
@@ -122,7 +122,7 @@ class Function(Generic[P, T]):
             name: str = self.__qualname__  # type: ignore[attr-defined]  # from the function
             return name
         inline = None if self.inline is inline_of(self._python) else self.inline
-        parts = (self._python, self.own_client, inline, self._differentiated, self._names)
+        parts = (self._python, self.own_client, inline, self.differentiated, self._names)
         return self._again or (_made_again, parts)
 
     def _has_name(self) -> bool:
@@ -163,7 +163,10 @@ class Function(Generic[P, T]):
             inlined: T = self.inline(*args, **kwargs)
             return inlined
         with short_traceback():
-            answer: T = self.client.run(self.steps(*args, **kwargs))
+            client, given = self.client, (args, kwargs)
+            with used("the arguments"):
+                at, named = copied(given) if getattr(client, "awaits", False) else given
+            answer: T = client.run(self.steps(*at, **named))
         return answer
 
     @property
@@ -290,7 +293,7 @@ class Function(Generic[P, T]):
         watched: Sequence[Captured],
     ) -> BlockingStep[TracedProgram]:
         given = tuple(
-            [with_floats(arg) if i in self._differentiated else arg for i, arg in enumerate(args)]
+            [with_floats(arg) if i in self.differentiated else arg for i, arg in enumerate(args)]
         )
         leaves, structure = flatten((given, kwargs))
         names = self._names or leaf_names(self._python, structure)
@@ -320,7 +323,7 @@ class Function(Generic[P, T]):
     ) -> tuple[list[Any], list[TracedProgram], Captured | None]:
         """The leaves of arguments, the recordings for their signature, and its objects' state."""
         with used("the arguments"):
-            leaves, key = signature(args, kwargs, self._differentiated)
+            leaves, key = signature(args, kwargs, self.differentiated)
         with self._lock:  # a thread that sees no change uses what belongs to this state
             if (
                 self._unsteady is not None

@@ -2,83 +2,112 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
+from itertools import takewhile
+from keyword import iskeyword
+from numbers import Number
 from typing import Any, TypeVar
+from unicodedata import normalize
 
 from gradwire.call import Call, Conversation, Steps
 from gradwire.endpoints import Computed, ProgramAt, program_at
 from gradwire.errors import UsageError
-from gradwire.tracing.arguments import with_floats
+from gradwire.tracing.arguments import copied, with_floats
 from gradwire.tracing.functions import Function
+from gradwire.tracing.literals import literal
 from gradwire.tracing.structures import Structure, flatten
-from gradwire.tracing.traced import TracedProgram, with_source_notes
-from gradwire.tracing.writing import Written
-from gradwire.trees import LEAF, Level, Names, Static, Variables, outermost
-from gradwire.usage import used
+from gradwire.tracing.traced import with_source_notes
+from gradwire.trees import LEAF, Level, Names, Static, Variables, is_wire_leaf, outermost
+from gradwire.usage import is_function, used
 from gradwire.values import encode_variables
 
 T = TypeVar("T")
-O = TypeVar("O", bound=Mapping[str, Any])  # noqa: E741 - the options of a query
 
 #: What ends the name of a variable in a path, ``layers[0].w``.
 _BELOW = re.compile(r"[.\[]")
-_WORD = re.compile(r"\w+")
+_RENAME = "give it other keys"
 
 
 def asked(
-    query: Callable[[ProgramAt, O], Call[T]],
+    query: Callable[..., Call[T]],
     of: Computed,
     variables: Variables | None,
-    options: O,
+    options: Mapping[str, object],
     moving: Names = None,
+    *directions: Variables,
 ) -> Conversation[T]:
     """A query of a program at its variables; of a Python function, the steps to it.
 
-    Integers among the ``moving`` arguments of a function, by default among all, are numbers to
-    differentiate in.
+    ``query`` takes both, ``directions`` and the options. Integers among the ``moving`` arguments of
+    a function, by default among all, are numbers to differentiate in. Values are those of now.
     """
-    if callable(of):
-        return _of_function(query, of, variables, options, moving)
-    return query(program_at(of, variables), options)
-
-
-def _of_function(
-    query: Callable[[ProgramAt, O], Call[T]],
-    f: Callable[..., Any],
-    variables: Variables | None,
-    options: O,
-    moving: Names,
-) -> Steps[T]:
+    if not is_function(of):
+        program: Any = of
+        return query(program_at(program, variables), *directions, options)
     if options.get("batch") is not None:
         raise UsageError(
             "batch goes with a program, not with a Python function",
             hint="gradwire.vmap maps a function over examples",
         )
+    function = of if isinstance(of, Function) else Function(of)
     with used("variables"):
-        given = dict(outermost({} if variables is None else variables))
+        given = outermost({} if variables is None else variables)
+        by_position, by_keyword = _bound(function, given)
         numbers = {*given} if moving is None else {*_roots(moving)}
-        named = {
-            name: with_floats(value) if name in numbers else value for name, value in given.items()
+        numbers |= {by_position[i] for i in function.differentiated if i < len(by_position)}
+        values = {
+            name: copied(with_floats(given[name]) if name in numbers else given[name])
+            for name in (*by_position, *by_keyword)
         }
-        signature(f).bind(**named)
-    function = f if isinstance(f, Function) else Function(f)
-    traced, _ = yield from function.decided((), named)
-    with used("variables"):
-        written, values, constants = _by_name(traced, named)
-        sent = encode_variables({**values, **constants})
-        document = {"program": written.text, "variables": sent}
-        chosen: Any = {**options}
-        if moving is None:
-            chosen["sources"] = {name: name for name in values}
-        call = query(ProgramAt("/v1", document, written.text, values), chosen)
-    with with_source_notes(written):
-        return (yield from call)
+        places: list[str] = []
+        sent = {}
+        for name, value in values.items():
+            leaves, structure = flatten(value)
+            if leaves:  # what has no array in it is a constant of the recording
+                sent[name] = _pruned(structure, iter(leaves), name, places)
+        document = {"variables": encode_variables(sent)}
+    args = [values[name] for name in by_position]
+    kwargs = {name: values[name] for name in by_keyword}
+    chosen, along = copied((dict(options), directions))
+
+    def steps() -> Steps[T]:
+        traced, _ = yield from function.decided(args, kwargs)
+        with used("variables"):
+            written, names = traced.reading(places, values.keys())
+            document["variables"] |= encode_variables(written.variables)  # constants
+            text = f"{written.text}\n{_literal(traced.structure, iter(names))}"
+            call = query(
+                ProgramAt("/v1", {"program": text, **document}, text, variables), *along, chosen
+            )
+            if moving is None:  # all that is given, but no constant
+                sources = {name: name for name in sent}
+                call = replace(call, document={**call.document, "sources": sources})
+        with with_source_notes(written):
+            return (yield from call)
+
+    return steps()
+
+
+def _bound(f: Callable[..., Any], names: Iterable[Any]) -> tuple[Sequence[str], Sequence[str]]:
+    """The names of arguments that are given by position, and of those that are by keyword.
+
+    Raises: ``UsageError`` for a name that programs would read as something else.
+    """
+    for name in names:
+        is_plain = isinstance(name, str) and name.isidentifier() and not iskeyword(name)
+        if not is_plain or normalize("NFKC", name) != name:
+            raise UsageError(
+                f"{name!r:.80} cannot be the name of an argument",
+                hint="nest it in a dictionary, which is the argument",
+            )
+    declared = signature(f)
+    leading = [name for name, of in declared.parameters.items() if of.kind is of.POSITIONAL_ONLY]
+    first = [*takewhile({*names}.__contains__, leading)]
+    bound = declared.bind(*first, **{name: name for name in names if name not in first})
+    return bound.args, [*bound.kwargs]
 
 
 def _roots(names: Names) -> Iterator[str]:
@@ -90,77 +119,54 @@ def _roots(names: Names) -> Iterator[str]:
             yield from _roots(part)
 
 
-def _by_name(
-    traced: TracedProgram, named: Mapping[str, Any]
-) -> tuple[Written, dict[str, Any], dict[str, Any]]:
-    """A recording as a program of the arguments as they are nested, these, and its constants."""
-    places: list[str] = []
-    values: dict[str, Any] = {}
-    for name, value in named.items():
-        found = [*_places(flatten(value)[1], name)]
-        if found:  # what has no array in it is a constant of the recording
-            values[name] = value
-            places += found
-    aliases = {name: places[i] for name, i in traced.arguments.items() if name != places[i]}
-    unread = values.keys() - (traced.arguments.keys() - aliases.keys())
-    own = _renamed(traced.text, {*aliases, *traced.constants}, unread)
-    first = [f"{own(name)} = {place}" for name, place in aliases.items()]
-    last = _literal(traced.structure, map(own, traced.returned))
-    written = replace(
-        traced.written,
-        text="\n".join([*first, own(traced.text), last]),
-        places=[*[None] * len(first), *traced.written.places, None],
-    )
-    return written, values, {own(name): value for name, value in traced.constants.items()}
+def _pruned(structure: Structure, leaves: Iterator[Any], place: str, places: list[str]) -> Any:
+    """The arrays of a nested argument, nested as it is; of it, mappings lack what has none.
 
-
-def _renamed(
-    text: str, names: AbstractSet[str], arguments: AbstractSet[str]
-) -> Callable[[str], str]:
-    """Renames, in a text, what an argument is called, too, of its ``names`` and those it binds.
-
-    Sources are found by name: what is bound last would be one, and not the argument. ``arguments``
-    are those that the text does not read.
-    Raises: ``UsageError`` if one is called what the text reads of the language.
+    ``places`` gets where each is, as the language reads it.
     """
-    bound, read = {*names}, set[str]()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Name):
-            (bound if isinstance(node.ctx, ast.Store) else read).add(node.id)
-        elif isinstance(node, ast.FunctionDef):
-            bound |= {node.name, *(each.arg for each in node.args.args)}
-    if hiding := (read - bound) & arguments:
-        problem = f"an argument called {min(hiding)} would hide what has this name in programs"
-        raise UsageError(problem, hint="rename it")
-    known, others = {*_WORD.findall(text), *bound, *arguments}, dict[str, str]()
-    for name in sorted(bound & arguments):
-        other = name
-        while other in known:
-            other += "_"
-        known.add(other)
-        others[name] = other
-    return lambda of: _WORD.sub(lambda word: others.get(word[0], word[0]), of) if others else of
+    if not isinstance(structure, Level):
+        if isinstance(structure, Static):
+            return structure.value
+        places.append(place)
+        return next(leaves)
+    is_list = _is_listed(structure.kind)
+    if not (is_list or all(isinstance(key, str) for key in structure.keys)):
+        raise UsageError(f"{place} has keys that are not strings", hint=_RENAME)
+    parts = {
+        key: _pruned(part, leaves, f"{place}[{key!r}]", places)
+        for key, part in zip(structure.keys, structure.parts, strict=True)
+        if is_list or _has_arrays(part)
+    }
+    if is_wire_leaf(parts):
+        raise UsageError(
+            f"{place} has keys ({', '.join(parts)}) that the protocol keeps for arrays",
+            hint=_RENAME,
+        )
+    return [*parts.values()] if is_list else parts
 
 
-def _places(structure: Structure, place: str) -> Iterator[str]:
-    """The leaves of a nested argument, as the language reads them."""
-    if structure == LEAF:
-        yield place
-    elif isinstance(structure, Level):
-        for key, part in zip(structure.keys, structure.parts, strict=True):
-            yield from _places(part, f"{place}[{json.dumps(key)}]")
+def _has_arrays(structure: Structure) -> bool:
+    if isinstance(structure, Level):
+        return any(map(_has_arrays, structure.parts))
+    return structure == LEAF
+
+
+def _is_listed(kind: type) -> bool:
+    return issubclass(kind, list | tuple) and not hasattr(kind, "_fields")
 
 
 def _literal(structure: Structure, names: Iterator[str]) -> str:
     """What a function returns, in the language."""
     if structure == LEAF:
         return next(names)
-    if isinstance(structure, Static) and isinstance(structure.value, int | float):
-        return repr(structure.value)
+    if isinstance(structure, Static) and isinstance(structure.value, Number):
+        return literal(structure.value)
     if not isinstance(structure, Level):
         raise UsageError("a function that is asked for by name returns arrays, nested or not")
     parts = [_literal(part, names) for part in structure.parts]
-    if all(isinstance(key, str) for key in structure.keys) and structure.keys:
-        pairs = zip(structure.keys, parts, strict=True)
-        return f"{{{', '.join(f'{json.dumps(key)}: {part}' for key, part in pairs)}}}"
-    return f"[{', '.join(parts)}]"
+    if _is_listed(structure.kind):
+        return f"[{', '.join(parts)}]"
+    if not all(isinstance(key, str) for key in structure.keys):
+        raise UsageError("what a function returns has keys that are not strings", hint=_RENAME)
+    pairs = [f"{key!r}: {part}" for key, part in zip(structure.keys, parts, strict=True)]
+    return f"{{{', '.join(pairs)}}}"

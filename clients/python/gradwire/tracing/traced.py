@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,9 @@ class TracedProgram:
     """A program recorded from a Python function, for arguments of one structure."""
 
     written: Written
+    #: What it computes, guards' values last, and the arguments' leaves.
+    roots: Sequence[Term]
+    inputs: Sequence[Leaf]
     #: The index of the argument's leaf behind each variable.
     arguments: Mapping[str, int]
     #: Captured arrays.
@@ -57,6 +61,17 @@ class TracedProgram:
     def returned(self) -> Sequence[str]:
         """The names of the function's results, without guards' values."""
         return self.outputs[: len(self.outputs) - len(self.guards)]
+
+    def reading(
+        self, places: Sequence[str], names: AbstractSet[str]
+    ) -> tuple[Written, Sequence[str]]:
+        """The program that reads its arguments' leaves at these places, and its results' names.
+
+        Only variables have the ``names``. Raises: ``UsageError`` if it needs one of them itself.
+        """
+        roots = self.roots[: len(self.returned)]
+        written = write(roots, places=dict(zip(self.inputs, places, strict=True)), names=names)
+        return written, [written.names[root] for root in roots]
 
     def variables(self, leaves: Sequence[Any]) -> dict[str, Any]:
         """The program's variables for these arguments."""
@@ -180,6 +195,8 @@ def record(
     used = written.leaves.items()
     return TracedProgram(
         written,
+        roots,
+        inputs,
         {name: places[leaf] for name, leaf in used if leaf in places},
         {name: leaf.value for name, leaf in used if leaf not in places},
         [written.names[root] for root in roots],

@@ -7,16 +7,28 @@ is a ``def`` with the statements that depend on its parameters; what does not st
 
 from __future__ import annotations
 
+import ast
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from gradwire.errors import NotTraceable
+from gradwire.errors import NotTraceable, UsageError
 from gradwire.tracing.printing import FUNCTIONS, LIBRARIES, Printer
-from gradwire.tracing.terms import Body, Bound, Leaf, Place, Scope, Term, TextFunction, dependencies
+from gradwire.tracing.terms import (
+    NOTHING,
+    Body,
+    Bound,
+    Leaf,
+    Place,
+    Scope,
+    Term,
+    TextFunction,
+    dependencies,
+)
 
 #: Names with a meaning in the language, which variables must not have.
 RESERVED = FUNCTIONS | LIBRARIES | frozenset("e pi inf nan tau".split())
@@ -58,32 +70,52 @@ class _Block:
         self.places.append(place)
 
 
-def write(roots: Sequence[Term], leaves: Iterable[Leaf] = ()) -> Written:
-    """The program that computes the roots; ``leaves`` get the first choice of names."""
+def write(
+    roots: Sequence[Term],
+    leaves: Iterable[Leaf] = (),
+    *,
+    places: Mapping[Any, str] = NOTHING,
+    names: AbstractSet[str] = frozenset(),
+) -> Written:
+    """The program that computes the roots; ``leaves`` get the first choice of names.
+
+    Terms with ``places`` are read there, and are none of the leaves of what is written; nothing
+    else has one of the ``names``.
+    Raises: ``UsageError`` if one of the names is one that the program reads of the language.
+    """
     leaves = list(leaves)
-    writer = _Writer(leaves, frozenset())
+    writer = _Writer(leaves, places, names, names)
     written = writer.write(roots)
     while not writer.quoted.isdisjoint(writer.taken):  # a text would read a variable of ours
-        writer = _Writer(leaves, writer.avoided | writer.quoted)
+        writer = _Writer(leaves, places, names, writer.avoided | writer.quoted)
         written = writer.write(roots)
+    if hiding := writer.quoted & names:
+        problem = f"an argument called {min(hiding)} would hide what has this name in programs"
+        raise UsageError(problem, hint="rename it")
     return written
 
 
 class _Writer:
-    def __init__(self, leaves: Iterable[Leaf], avoided: frozenset[str]) -> None:
-        #: Names that variables must not have.
-        self.avoided: frozenset[str] = avoided
-        #: Names that functions given as text mention.
+    def __init__(
+        self,
+        leaves: Iterable[Leaf],
+        places: Mapping[Any, str],
+        names: AbstractSet[str],
+        avoided: AbstractSet[str],
+    ) -> None:
+        #: Names that nothing must have but what has a place.
+        self.avoided: AbstractSet[str] = avoided
+        #: Names that functions given as text mention, and those of the language that hide.
         self.quoted: set[str] = set()
+        self._hides = not RESERVED.isdisjoint(names)
         #: The names of variables and parameters.
         self.taken: set[str] = set()
         #: The number of names that begin with a stem.
         self._counts: dict[str, int] = {}
-        self._names: dict[Term, str] = {}
+        self._names: dict[Term, str] = {**places}
         self._leaves: dict[str, Leaf] = {}
         self._used: set[str] = set()
-        self._statements = 0
-        self._functions = 0
+        self._made = {"v": 0, "f": 0}
         for leaf in leaves:
             self._is_known(leaf)
 
@@ -116,20 +148,21 @@ class _Writer:
                     "used outside of it",
                     hint="let the function return it",
                 )
-            name = f"v{self._statements}"
-            self._statements += 1
+            if self._hides:
+                self.quoted |= _own_names(term)
+            name = self._new("v")
             blocks[term.scope].add(f"{name} = {printer.printed(term)}", term.place)
             names[term] = name
 
     def _quote(self, source: TextFunction, block: _Block) -> None:
-        self._names[source] = name = self._function_name()
+        self._names[source] = name = self._new("f")
         self.quoted |= source.names
         block.add(f"def {name}({', '.join(source.params)}):", source.place)
         for line in source.lines:
             block.add(f"    {line}", source.place)
 
     def _define(self, body: Body, blocks: Mapping[Scope | None, _Block]) -> None:
-        name = self._function_name()
+        name = self._new("f")
         for param in body.params:
             self._names[param] = self._unique(param.hint)
         inner = _Block()
@@ -142,9 +175,11 @@ class _Writer:
         outer.add(f"    return {self._name_of(body.result)}", body.place)
         self._names[body] = name
 
-    def _function_name(self) -> str:
-        self._functions += 1
-        return f"f{self._functions - 1}"
+    def _new(self, kind: str) -> str:
+        """The name of a value or a function."""
+        name = f"{kind}{self._made[kind]}"
+        self._made[kind] += 1
+        return self._new(kind) if name in self.avoided else name
 
     def _name_of(self, term: Term) -> str:
         """The name of a term that a statement mentions."""
@@ -175,6 +210,12 @@ class _Writer:
         self._counts[stem] = count
         self.taken.add(name)
         return name
+
+
+def _own_names(term: Term) -> set[str]:
+    """The names that a statement reads of the language."""
+    text = Printer(lambda _: "_").printed(term)
+    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
 
 
 @lru_cache(maxsize=4096)
