@@ -208,3 +208,116 @@ def test_threads_that_the_function_starts_record(client):
             return sum(pool.map(lambda v: np.sin(v) @ v + v[0], [x, 2 * x]))
 
     np.testing.assert_allclose(gradwire.function(by_threads, client)(V), by_threads(V))
+
+
+def filled(a, order):
+    made = np.zeros(a.shape, order="F" if order in ("F", "f") else "C")
+    made[...] = a
+    return made
+
+
+#: Arrays of two axes and of three, in each layout in memory that NumPy makes of them.
+LAYOUTS = {
+    "C": lambda a: a.copy("C"),
+    "F": lambda a: a.copy("F"),
+    "transposed": lambda a: a.T,
+    "reversed": lambda a: a[::-1],
+    "stepping": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+    "swapped": lambda a: np.swapaxes(a, 0, 1),
+}
+#: What makes arrays of another order in memory, or reads them in one.
+MAKING = {
+    "itself": lambda a, o: a,
+    "copy": lambda a, o: a.copy(o),
+    "np.copy": np.copy,
+    "astype": lambda a, o: a.astype(np.float64, order=o),
+    "array": lambda a, o: np.array(a, order=o),
+    "array as it is": lambda a, o: np.array(a),
+    "array of a list": lambda a, o: np.array([a[0], a[1]], order=o),
+    "asarray": lambda a, o: np.asarray(a, order=o),
+    "asarray by position": lambda a, o: np.asarray(a, None, o),
+    "ascontiguousarray": lambda a, o: np.ascontiguousarray(a),
+    "asfortranarray": lambda a, o: np.asfortranarray(a),
+    "copy.copy": lambda a, o: copy.copy(a),
+    "copy.deepcopy": lambda a, o: copy.deepcopy(a),
+    "ufunc": lambda a, o: np.add(a, 1.0, order=o),
+    "ufunc of two": lambda a, o: np.multiply(a, a.copy("F"), order=o),
+    "operator": lambda a, o: a + 1.0,
+    "operator with a row": lambda a, o: a * a[0],
+    "transpose": lambda a, o: a.T,
+    "moveaxis": lambda a, o: np.moveaxis(a, 0, -1) * 2.0,
+    "slice": lambda a, o: a[:, 1:],
+    "rows": lambda a, o: a[1:],
+    "sum": lambda a, o: np.sum(a, axis=0, keepdims=True),
+    "matmul": lambda a, o: a @ np.swapaxes(a, -1, -2),
+    "concatenate": lambda a, o: np.concatenate([a, a], axis=1),
+    "stack": lambda a, o: np.stack([a, a], axis=-1),
+    "where": lambda a, o: np.where(a > 2.0, a, 0.0),
+    "zeros_like": lambda a, o: np.zeros_like(a, order=o) + a,
+    "filled": filled,
+    "reshape": lambda a, o: a.reshape(a.shape[::-1], order=o),
+    "cumsum": lambda a, o: np.cumsum(a, axis=0),
+    "take": lambda a, o: np.take(a, [1, 0], axis=1),
+    "clip": lambda a, o: np.clip(a, 1.0, 3.0),
+    "roll": lambda a, o: np.roll(a, 1, axis=0),
+    "linspace": lambda a, o: np.linspace(a, a + 1.0, 3, axis=-1),
+    "sort": lambda a, o: np.sort(a, axis=0),
+    "repeat": lambda a, o: np.repeat(a, 2, axis=0),
+    "tile": lambda a, o: np.tile(a, 2),
+}
+READING = {
+    "ravel": lambda a, o: a.ravel(o),
+    "np.ravel": lambda a, o: np.ravel(a, order=o),
+    "flatten": lambda a, o: a.flatten(o),
+    "reshape": lambda a, o: a.reshape(-1, order=o),
+    "np.reshape": lambda a, o: np.reshape(a, (a.size,), o),
+    "nditer": lambda a, o: np.stack([x * 1.0 for x in np.nditer(a)]),
+    "isfortran": lambda a, o: a.ravel("F" if np.isfortran(a) else "C"),
+    "flat": lambda a, o: np.array(a.flat[:]),
+}
+ORDERS = ["C", "F", "A", "K", "c", "f", "a", "k", "X", None]
+
+
+def same_or_refused(client, f, a):
+    """NumPy's elements or its error, or that it depends on what is not known."""
+    try:
+        expected = f(a)
+    except (TypeError, ValueError) as error:
+        with pytest.raises((type(error), gradwire.GradwireError)):
+            client.function(f)(a)
+        return
+    try:
+        found = client.function(f)(a)
+    except (gradwire.NotTraceable, gradwire.BadArgument):
+        return
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("read", READING)
+def test_elements_are_read_in_the_order_that_they_have_in_memory(client, layout, read):
+    for shape in [(2, 3), (2, 3, 4), (6,)] if layout != "swapped" else [(2, 3, 4)]:
+        a = LAYOUTS[layout](np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape))
+        for order in ORDERS:
+            same_or_refused(client, lambda a, order=order: READING[read](a, order), a)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("make", MAKING)
+def test_the_order_in_memory_of_what_is_made_is_known_or_refused(client, layout, make):
+    a = LAYOUTS[layout](np.arange(1.0, 25.0).reshape(2, 3, 4))
+    for order in ORDERS[:-2]:
+        same_or_refused(client, lambda a, order=order: MAKING[make](a, order).ravel("K"), a)
+
+
+def test_a_known_order_in_memory_is_read(client):
+    def f(a):
+        made = np.sin(a) * 2.0
+        return made.ravel("K"), made.copy().reshape(-1, order="A"), made.flatten("A")
+
+    assert np.allclose(client.function(f)(M), f(M))
+
+
+def test_one_axis_has_one_order(client):
+    f = client.function(lambda v: (v[::-1].ravel("K"), v.reshape(3, order="A")))
+    assert np.allclose(f(np.repeat(V, 2)[::2]), (V[::-1], V))

@@ -60,7 +60,8 @@ class Methods:
                 f"Cannot cast array data from {of.dtype!r} to {target!r} "
                 f"according to the rule {casting!r}"
             )
-        return _np.astype(self, target, copy=copy)
+        made = _np.astype(self, target, copy=copy)
+        return made if order == "K" else _np.copy(made, order)
 
     def clip(self, min: Any = None, max: Any = None, *args: Any, **kwargs: Any) -> Any:
         """The elements, limited to an interval."""

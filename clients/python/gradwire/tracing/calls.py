@@ -37,7 +37,7 @@ OF_UNKNOWN_SHAPE: dict[str, frozenset[int | None]] = {
 IN_ORDER = frozenset(
     "np.zeros np.ones np.empty np.full np.zeros_like np.ones_like np.empty_like np.full_like "
     "np.where np.stack np.concatenate np.hstack np.vstack np.tile np.repeat np.take np.sort "
-    "np.cumsum np.cumprod np.clip np.round np.outer np.dot np.linspace np.roll np.tril np.triu "
+    "np.cumsum np.cumprod np.clip np.round np.outer np.dot np.roll np.tril np.triu "
     "np.sum np.mean np.max np.min np.var np.std np.prod np.select".split()
 )
 #: Libraries of which functions raise an error where a matrix has not what they need.
@@ -87,6 +87,21 @@ def is_ordered(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.flags.c_contiguous
     return not isinstance(value, (list, tuple)) or all(map(is_ordered, value))
+
+
+def known_order(order: str | None, a: Tracer) -> str:
+    """C or F, the order of elements that an ``order`` means.
+
+    Raises: ``NotTraceable`` if it is that in memory, which is not known of this array.
+    """
+    if order is None or order in "Cc":
+        return "C"
+    if order not in "Ff" and a.ndim > 1 and not a.is_ordered:
+        raise not_traceable(
+            f"the order {order!r} is that of the elements in memory, which is not known here",
+            "order='C' and order='F' are the same for every array",
+        )
+    return "F" if order in "Ff" else "C"
 
 
 def check_recorded(target: Any) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from gradwire.bfloat16 import can_cast, dtype_of, result_type
-from gradwire.tracing.calls import into, record_call
+from gradwire.tracing.calls import into, known_order, record_call
 from gradwire.tracing.multi_output import named_tuple
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.terms import Term
@@ -37,20 +37,23 @@ def _astype(
 
 
 def _copy(a: Any, order: str = "K", subok: bool = False) -> Tracer:
-    in_order = order == "C" or a.is_ordered
+    np.copy(0, order)  # type: ignore[call-overload]  # refuses what is no order
+    in_order = order == "C" or (order not in ("F", "f") and a.is_ordered)
     term = Term("copy", (a._term,))
     return Tracer(term, infer=lambda: a.aval, is_ordered=in_order)
 
 
 def _reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
-    if order == "F":
+    np.reshape(0, 1, order)  # type: ignore[call-overload]  # as above
+    if known_order(order, a) == "F":
         lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
         return _np.transpose(_np.reshape(_np.transpose(a), lengths[::-1]))
     return _view(np.reshape, a, shape)
 
 
 def _ravel(a: Any, order: str = "C") -> Any:
-    return _view(np.ravel, _np.transpose(a) if order == "F" else a)
+    np.ravel(0, order)  # type: ignore[call-overload]  # as above
+    return _view(np.ravel, _np.transpose(a) if known_order(order, a) == "F" else a)
 
 
 def _view(function: Any, *args: Any) -> Any:
@@ -253,7 +256,7 @@ DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {
     np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
     np.iscomplexobj: lambda x: x.dtype.kind == "c",
     np.isrealobj: lambda x: x.dtype.kind != "c",
-    np.isfortran: lambda a: False,
+    np.isfortran: lambda a: known_order("K", a) == "F",
     np.result_type: lambda *given: result_type(*map(_dtype_of, given)),
     np.can_cast: lambda given, to, *rest, **how: can_cast(given.dtype, dtype_of(to), *rest, **how),
     np.tril_indices_from: lambda arr, k=0: np.tril_indices(len(arr), k, arr.shape[1]),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tracing.calls import is_ordered
 from gradwire.tracing.numpy_trace import NumpyTrace
 from gradwire.tracing.recordable import holds_recorded
 from gradwire.tracing.substitutes import (
@@ -35,6 +36,8 @@ MAKERS = (
 )  # fmt: skip
 #: Those that make an array of a value.
 CONVERSIONS = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
+#: Their order in memory, of those that decide it.
+_ORDERS = {"ascontiguousarray": "C", "asfortranarray": "F"}
 #: The axes of each argument in a signature.
 _CORE = re.compile(r"\(([^)]*)\)")
 #: The ``copy`` argument of ``numpy.array`` for a copy only if needed.
@@ -77,15 +80,16 @@ def _no_matrix(*_: Any, **__: Any) -> Any:
     )
 
 
-def _array(name: str, object: Any, dtype: Any = None, *_: Any, **options: Any) -> Any:
+def _array(name: str, object: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
     """``np.array`` and the like: a copy, the array itself, or a list's rows stacked."""
     made = _stacked(object)
     if dtype is not None and made.dtype != np.dtype(dtype):
         made = made.astype(dtype)
     copied = options.get("copy", name == "array") not in _ONLY_IF_NEEDED
-    in_order = name in ("ascontiguousarray", "asfortranarray")
-    if (copied or in_order) and made is object:
-        made = made.copy()
+    order = _ORDERS.get(name, order or "K")
+    is_other = order in "CcFf" and not (is_ordered(made) and (made.ndim < 2 or order in "Cc"))
+    if is_other or (copied and made is object):
+        made = made.copy(order)
     least = options.get("ndmin", 0)
     return made.reshape((1,) * (least - made.ndim) + made.shape) if made.ndim < least else made
 
@@ -164,6 +168,12 @@ def _iterated(op: Any, *options: Any, **named: Any) -> Iterator[Any]:
         raise not_traceable(
             "numpy.nditer with options cannot be recorded", "iterate over numpy.ndindex(x.shape)"
         )
+    for array in op if isinstance(op, (list, tuple)) else [op]:
+        if not is_ordered(array):
+            raise not_traceable(
+                "numpy.nditer goes in the order of the elements in memory, which is not known here",
+                "iterate over numpy.ndindex(x.shape)",
+            )
     if not isinstance(op, (list, tuple)):
         return iter([op[place] for place in np.ndindex(op.shape)])
     arrays = _np.broadcast_arrays(*op)

@@ -85,7 +85,7 @@ class RecordableArray(np.ndarray):
                     "assign to a copy of it, numpy.array(x), or to an array that is made inside of "
                     "the function, by numpy.zeros(shape) or numpy.zeros_like(x)",
                 )
-            owner._recorded = trace.recorded_copy(np.ndarray.copy(owner.plain), owner._scope)
+            owner._recorded = trace.recorded_copy(np.ndarray.copy(owner.plain, "K"), owner._scope)
             _spoil(owner)
         return self.recorded
 
@@ -187,10 +187,10 @@ class RecordableArray(np.ndarray):
         return bool((self == value).any())
 
     def __copy__(self) -> Any:
-        return recordable(self._value().copy())
+        return recordable(np.copy(self._value()))
 
     def __deepcopy__(self, _: Any) -> Any:
-        return recordable(self._value().copy())
+        return recordable(np.copy(self._value()))
 
 
 def _of_value(name: str) -> Any:

@@ -200,10 +200,10 @@ class Tracer(Operators, Methods, Elements, Conversions):
         return bool(_np.any(self == value))
 
     def __copy__(self) -> Any:
-        return self.copy()
+        return _np.copy(self)
 
     def __deepcopy__(self, _: Any) -> Any:
-        return self.copy()
+        return _np.copy(self)
 
     # Elements
 

@@ -92,19 +92,24 @@ def call_ufunc(
         return applied(ufunc, inputs)
     given = dict(kwargs)
     out, where, casting = given.pop("out", None), True, given.get("casting", "same_kind")
+    order = "K"
     if method in ("__call__", "outer"):
         where = given.pop("where", True)
-        for name in ("casting", "subok", "order"):
+        for name in ("casting", "subok"):
             given.pop(name, None)
+        order = given.pop("order", "K")
     if out is None and where is not True:
         raise not_traceable(
             f"numpy.{ufunc.__name__} with where= leaves elements undefined",
             "give out=numpy.zeros_like(x), or choose with numpy.where",
         )
     made = _METHODS[method](ufunc, *inputs, **given)
+    found = list(listed(made))
+    if order in ("F", "f"):
+        for part in found:
+            part._is_ordered = False
     if out is None:
         return made
-    found = list(listed(made))
     for i, target in enumerate(listed(out)):
         if target is not None:
             check_cast(ufunc, found[i], target, casting)
