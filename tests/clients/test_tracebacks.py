@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,13 @@ import gradwire
 import httpx
 import numpy as np
 import pytest
+from gradwire.optimization.handles import JobDocument
+from gradwire.optimization.jobs import Job
 
 NOWHERE = "http://127.0.0.1:1"
+NOW = datetime.now(UTC)
+RUNNING = JobDocument("job:nothing", "minimize", "running", NOW)
+STORED = gradwire.StoredTensor("sha256:0", np.dtype(float), (2,), 16, NOW)
 HERE = str(Path(__file__))
 
 
@@ -28,6 +34,12 @@ def calls(client: gradwire.Client) -> dict[str, Callable[[], Any]]:
         "optimisation by the module": lambda: gradwire.minimize("x", {"x": 1.0}, client=client),
         "tape": lambda: client.tape("x", {"x": 1.0}),
         "resource": client.programs.list,
+        "listed jobs": client.jobs.list,
+        "job": lambda: client.jobs.get("job:nothing"),
+        "events": lambda: [*client.jobs.events("job:nothing")],
+        "events of a job": lambda: [*Job(client, RUNNING)],
+        "stored array": lambda: np.sin(STORED),
+        "short tape": lambda: client.tapes.create("x", {"x": 1.0}),
         "recorded function": lambda: gradwire.function(np.sin, client)(1.0),
         "transform": lambda: gradwire.grad(np.sin, client=client)(1.0),
         "product": lambda: client.jvp(np.sin, (1.0,), (1.0,)),
@@ -138,4 +150,32 @@ def test_arguments_that_a_transform_does_not_take_are_refused(client, name, plac
     with pytest.raises(gradwire.UsageError) as caught:
         getattr(client, name)(*args, **kwargs)
     assert "by name" in caught.value.hint
+    assert {frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)} == {HERE}
+
+
+class AsyncFailing(httpx.AsyncBaseTransport):
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("nobody there", request=request)
+
+
+async def awaited_calls(client: gradwire.AsyncClient) -> dict[str, Callable[[], Any]]:
+    async def events() -> None:
+        async for _ in client.jobs.events("job:nothing"):
+            pass
+
+    return {
+        "get": lambda: client.jobs.get("job:nothing"),
+        "list": client.jobs.list,
+        "events": events,
+    }
+
+
+@pytest.mark.parametrize("kind", ["get", "list", "events"])
+async def test_only_lines_of_the_caller_are_shown_of_awaited_jobs(kind):
+    pool = httpx.AsyncClient(transport=AsyncFailing())
+    async with pool:
+        client = gradwire.AsyncClient(NOWHERE, max_retries=0, http_client=pool)
+        calls = await awaited_calls(client)
+        with pytest.raises(gradwire.TransportError) as caught:
+            await calls[kind]()
     assert {frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)} == {HERE}

@@ -19,7 +19,7 @@ from gradwire import hints
 from gradwire.call import Call, Conversation, Steps
 from gradwire.errors import UsageError
 from gradwire.events import ServerEvent
-from gradwire.signatures import in_brackets, signature_of, with_keywords
+from gradwire.keywords import in_brackets, signature_of, with_keywords
 from gradwire.trees import inside
 from gradwire.usage import is_function, public, short_traceback, used
 

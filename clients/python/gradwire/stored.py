@@ -12,6 +12,7 @@ import numpy as np
 
 from gradwire.documents import Document
 from gradwire.errors import UsageError
+from gradwire.usage import public
 
 
 class RemoteArray:
@@ -35,6 +36,7 @@ class RemoteArray:
         """The number of axes."""
         return len(self.shape)
 
+    @public
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         """Refuse to be read as an array: NumPy would compute with an object of Python's."""
         name = next(iter(self.leaf().values()))

@@ -3,6 +3,7 @@
 import cmath
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import gradwire
@@ -12,6 +13,8 @@ import scipy.interpolate
 import scipy.linalg
 import scipy.optimize
 import scipy.stats
+from gradwire.call import drive
+from gradwire.tracing.functions import Function
 
 
 def positive(x: Any) -> Any:
@@ -140,3 +143,30 @@ def test_a_root_that_is_not_found_is_refused_where_there_was_one(client):
     np.testing.assert_allclose(recorded(np.array([6.0, 5.0])), [5.0, 4.0])
     with pytest.raises(gradwire.NotTraceable, match="does not converge"):
         recorded(np.array([0.5, -2.0]))
+
+
+class Unsteady:
+    """A recording whose only guard is another each time that it is computed."""
+
+    guards = (SimpleNamespace(term=SimpleNamespace(place=None)),)
+
+    def ask(self, _):
+        yield from ()
+        return (), [False]
+
+    def guards_hold(self, values):
+        return not values
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_value_that_is_another_each_time_is_refused(monkeypatch, asks):
+    """And not asked for without end, by a call nor by a query by name."""
+
+    def path(*_):
+        yield from ()
+        return Unsteady(), []
+
+    monkeypatch.setattr(Function, "path", path)
+    function = Function(np.sin)
+    with pytest.raises(gradwire.NotTraceable, match="another each time"):
+        drive(function.decided((), asks=asks), lambda call: call)

@@ -6,10 +6,10 @@ from typing import Any, Literal, Unpack, overload
 
 from gradwire import hooks
 from gradwire.endpoints import Computed, LeastSquaresOptions, MinimizeOptions, RootOptions
+from gradwire.keywords import with_keywords
 from gradwire.methods import Blocking
 from gradwire.optimization.jobs import Job
 from gradwire.optimization.results import Kind, OptimizeResult
-from gradwire.signatures import with_keywords
 from gradwire.tracing.functions import own_client
 from gradwire.usage import check_client, public
 

@@ -12,6 +12,7 @@ from gradwire.methods import AwaitingListener, BlockingListener, sent
 from gradwire.optimization.following import Following, cancelled, deleted, followed, waited
 from gradwire.optimization.handles import JobHandle, JobProgress, L
 from gradwire.optimization.results import OptimizeResult
+from gradwire.usage import short_traceback
 
 T = TypeVar("T")
 
@@ -62,14 +63,18 @@ class Job(JobMethods[BlockingListener]):
     def events(self) -> Iterator[JobProgress]:
         """Its progress as it comes, until it is done; connections that are lost are renewed."""
         following = Following(self)
-        while not self.done:
-            with suppress(GradwireError), closing(self.client.listen(following.stream())) as events:
-                for progress in map(following.heard, events):
-                    if progress is not None:
-                        yield progress
-            progress = self.client.run(following.checked())
-            if progress is not None:
-                yield progress
+        with short_traceback():
+            while not self.done:
+                with (
+                    suppress(GradwireError),
+                    closing(self.client.listen(following.stream())) as events,
+                ):
+                    for progress in map(following.heard, events):
+                        if progress is not None:
+                            yield progress
+                progress = self.client.run(following.checked())
+                if progress is not None:
+                    yield progress
 
 
 class AsyncJob(JobMethods[AwaitingListener]):
@@ -85,13 +90,14 @@ class AsyncJob(JobMethods[AwaitingListener]):
     async def events(self) -> AsyncIterator[JobProgress]:
         """As ``Job.events``."""
         following = Following(self)
-        while not self.done:
-            with suppress(GradwireError):
-                async with aclosing(self.client.listen(following.stream())) as events:
-                    async for event in events:
-                        progress = following.heard(event)
-                        if progress is not None:
-                            yield progress
-            progress = await self.client.run(following.checked())
-            if progress is not None:
-                yield progress
+        with short_traceback():
+            while not self.done:
+                with suppress(GradwireError):
+                    async with aclosing(self.client.listen(following.stream())) as events:
+                        async for event in events:
+                            progress = following.heard(event)
+                            if progress is not None:
+                                yield progress
+                progress = await self.client.run(following.checked())
+                if progress is not None:
+                    yield progress

@@ -144,7 +144,7 @@ def _recorded(
     function: Function[..., Any], args: tuple[Any, ...], count: int
 ) -> Steps[tuple[TracedProgram, list[Any]]]:
     """The recording at these arguments, of which the first ``count`` leaves will move."""
-    traced, given = yield from function.decided(args)
+    traced, given, _ = yield from function.decided(args)
     moving = {name for name, i in traced.arguments.items() if i < count}
     terms = {traced.written.leaves[name] for name in moving}
     for guard in traced.guards:

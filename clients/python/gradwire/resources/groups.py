@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack
 
 from gradwire.endpoints import Program, TapeOptions
+from gradwire.keywords import with_keywords
 from gradwire.methods import Awaiting, AwaitingListener, Blocking, BlockingListener
 from gradwire.resources.programs import AsyncPrograms, Programs
 from gradwire.resources.tapes import AsyncTapes, Tapes
@@ -42,6 +43,7 @@ class Groups:
 
         return Jobs(self)
 
+    @with_keywords
     @public
     def tape(
         self: Blocking,
@@ -83,6 +85,7 @@ class AsyncGroups:
 
         return AsyncJobs(self)
 
+    @with_keywords
     @public
     def tape(
         self: Awaiting,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from gradwire.call import Call, Steps
 from gradwire.methods import (
@@ -19,11 +20,9 @@ from gradwire.optimization.handles import JobDocument, JobHandle, JobProgress, p
 from gradwire.optimization.jobs import AsyncJob, Job
 from gradwire.optimization.results import OptimizeResult
 from gradwire.resources.pages import listed
+from gradwire.usage import public, short_traceback
 
 T = TypeVar("T")
-
-_Jobs: TypeAlias = list[Job]
-_AsyncJobs: TypeAlias = list[AsyncJob]
 
 
 class JobsMethods:
@@ -70,6 +69,7 @@ class Jobs(JobsMethods, BlockingResource):
         """A job that the service has described."""
         return Job(self.client, document, *read)
 
+    @public
     def get(self, job: str | JobHandle[Any]) -> Job:
         """A job by its id, which another process may have started.
 
@@ -79,10 +79,12 @@ class Jobs(JobsMethods, BlockingResource):
         """
         return self.handle(self.run(_found(_id(job))))
 
-    def list(self) -> _Jobs:
+    @public
+    def list(self) -> builtins.list[Job]:
         """All jobs of this tenant, the latest first, without their results."""
         return [self.handle(found) for found in self.run(_listed())]
 
+    @public
     def events(self, job: str | JobHandle[Any]) -> Iterator[JobProgress]:
         """A job's progress as it comes, until it is done; as ``job.events``."""
         return self.get(job).events()
@@ -99,16 +101,19 @@ class AsyncJobs(JobsMethods, AwaitingResource):
 
     async def get(self, job: str | JobHandle[Any]) -> AsyncJob:
         """As ``Jobs.get``."""
-        return self.handle(await self.run(_found(_id(job))))
+        with short_traceback():
+            return self.handle(await self.run(_found(_id(job))))
 
-    async def list(self) -> _AsyncJobs:
+    async def list(self) -> builtins.list[AsyncJob]:
         """As ``Jobs.list``."""
-        return [self.handle(found) for found in await self.run(_listed())]
+        with short_traceback():
+            return [self.handle(found) for found in await self.run(_listed())]
 
     async def events(self, job: str | JobHandle[Any]) -> AsyncIterator[JobProgress]:
         """As ``Jobs.events``."""
-        async for progress in (await self.get(job)).events():
-            yield progress
+        with short_traceback():
+            async for progress in (await self.get(job)).events():
+                yield progress
 
 
 def _id(job: str | JobHandle[Any]) -> str:

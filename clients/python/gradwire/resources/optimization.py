@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overload
 
 from gradwire.endpoints import Computed, LeastSquaresOptions, MinimizeOptions, RootOptions
-from gradwire.signatures import with_keywords
+from gradwire.keywords import with_keywords
 from gradwire.usage import public, used
 
 if TYPE_CHECKING:  # imported once an optimisation is asked for

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import builtins
 
 from gradwire.call import Call, Steps
 from gradwire.endpoints import Program
@@ -11,8 +11,6 @@ from gradwire.resources.graphs import Graph, path_of, query_of, registration
 from gradwire.resources.pages import listed
 from gradwire.stored import StoredProgram
 from gradwire.trees import Names, Variables
-
-_Programs: TypeAlias = list[StoredProgram]
 
 
 class ProgramMethods:
@@ -72,7 +70,7 @@ class ProgramMethods:
         return Call("GET", path, None, Graph.of)
 
     @sent
-    def list(self) -> Steps[_Programs]:
+    def list(self) -> Steps[builtins.list[StoredProgram]]:
         """All stored programs in the order of their ids, without texts.
 
         >>> loss = client.programs.register("mean((w * x - 3)**2)", name="loss")

@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 from gradwire.call import Call
 from gradwire.endpoints import Program, TapeOptions
+from gradwire.keywords import with_keywords
 from gradwire.methods import AwaitingResource, BlockingResource, sent
 from gradwire.results import Recording, recording
 from gradwire.tapes import (
@@ -48,6 +49,7 @@ class TapeMethods:
 class Tapes(TapeMethods, BlockingResource):
     """The tapes of a ``Client``."""
 
+    @with_keywords
     @public
     def create(
         self, program: Program, variables: Variables | None = None, **options: Unpack[TapeOptions]
@@ -80,6 +82,7 @@ class Tapes(TapeMethods, BlockingResource):
 class AsyncTapes(TapeMethods, AwaitingResource):
     """The tapes of an ``AsyncClient``."""
 
+    @with_keywords
     @public
     def create(
         self, program: Program, variables: Variables | None = None, **options: Unpack[TapeOptions]

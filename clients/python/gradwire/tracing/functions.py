@@ -182,20 +182,8 @@ class Function(Generic[P, T]):
 
     def steps(self, *args: Any, **kwargs: Any) -> Steps[Any]:
         """The steps of a call: one request, once it is recorded."""
-        guard_values: Sequence[Any] = ()
-        while True:
-            traced, leaves = yield from self.path(args, kwargs, guard_values)
-            outputs, found = yield from traced.ask(leaves)
-            if traced.guards_hold(found):
-                return traced.result(outputs)
-            if len(found) <= len(guard_values):  # what was decided before should be so again
-                guard = traced.guards[len(found) - 1]
-                raise NotTraceable(
-                    "Python decides by a value that is another each time",
-                    place=guard.term.place,
-                    hint="pass it as an argument",
-                )
-            guard_values = found
+        traced, _, outputs = yield from self.decided(args, kwargs, asks=True)
+        return traced.result(outputs)
 
     def traced(self, *args: Any, **kwargs: Any) -> Steps[tuple[TracedProgram, list[Any]]]:
         """The program for these arguments, and the arguments' leaves."""
@@ -225,16 +213,28 @@ class Function(Generic[P, T]):
         return traced, leaves
 
     def decided(
-        self, args: Sequence[Any], kwargs: Mapping[str, Any] = NOTHING
-    ) -> Steps[tuple[TracedProgram, list[Any]]]:
-        """The recording that decides as these arguments do, and their leaves."""
-        traced, leaves = yield from self.path(args, kwargs)
-        while traced.guards:
-            _, values = yield from traced.ask(leaves)
-            if traced.guards_hold(values):
-                break
-            traced, leaves = yield from self.path(args, kwargs, values)
-        return traced, leaves
+        self, args: Sequence[Any], kwargs: Mapping[str, Any] = NOTHING, *, asks: bool = False
+    ) -> Steps[tuple[TracedProgram, list[Any], Sequence[Any]]]:
+        """The recording that decides as these arguments do, their leaves, and its outputs.
+
+        Outputs are empty unless they are asked for, or needed to decide.
+        """
+        guard_values: Sequence[Any] = ()
+        while True:
+            traced, leaves = yield from self.path(args, kwargs, guard_values)
+            if not (asks or traced.guards):
+                return traced, leaves, ()
+            outputs, found = yield from traced.ask(leaves)
+            if traced.guards_hold(found):
+                return traced, leaves, outputs
+            if len(found) <= len(guard_values):  # what was decided before should be so again
+                guard = traced.guards[len(found) - 1]
+                raise NotTraceable(
+                    "Python decides by a value that is another each time",
+                    place=guard.term.place,
+                    hint="pass it as an argument",
+                )
+            guard_values = found
 
     def _kept(
         self,

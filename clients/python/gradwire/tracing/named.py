@@ -74,7 +74,7 @@ def asked(
     chosen, along = copied((dict(options), directions))
 
     def steps() -> Steps[T]:
-        traced, _ = yield from function.decided(args, kwargs)
+        traced, _, _ = yield from function.decided(args, kwargs)
         with used("variables"):
             written, names = traced.reading(places, values.keys())
             document["variables"] |= encode_variables(written.variables)  # constants

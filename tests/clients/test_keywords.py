@@ -74,3 +74,20 @@ def test_options_are_keywords_and_the_answer_is_what_comes_back(kind):
     built = inspect.signature(CLIENTS[kind].gradient)
     assert [*built.parameters] == ["self", *signature.parameters]
     assert built.return_annotation == "Conversation[Gradient]"
+
+
+GROUPS = ("", "programs", "tensors", "tapes", "jobs")
+
+
+@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("kind", CLIENTS)
+def test_help_names_options_and_public_types(kind, group):
+    """No method shows options as one mapping, nor an alias that only its module has."""
+    client = CLIENTS[kind]()
+    of = getattr(client, group) if group else client
+    for name in (name for name in dir(of) if not name.startswith("_")):
+        method = getattr(of, name)
+        if callable(method) and not isinstance(method, type):
+            written = str(inspect.signature(method))
+            assert "Unpack[" not in written, name
+            assert not re.search(r"[ \[|]_\w+", written.replace("_client", "")), (name, written)
