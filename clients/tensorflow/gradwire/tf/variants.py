@@ -17,11 +17,13 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
+NO_DEFAULTS: Mapping[str, Any] = types.MappingProxyType({})
+
 
 def variant(
     function: Callable[P, Callable[..., R]], *of: Any
 ) -> Callable[[Callable[[], R]], Callable[P, R]]:
-    """Declare a function that passes what tells it from others to what ``function`` returns."""
+    """Declare a function that calls what ``function`` returns with the arguments ``of``."""
 
     def declare(named: Callable[[], R]) -> Callable[P, R]:
         own = with_name(function, named)
@@ -37,20 +39,22 @@ def variant(
 
 
 def with_name(
-    function: Callable[P, R], named: Callable[[], Any], defaults: Mapping[str, Any] | None = None
+    function: Callable[P, R],
+    named: Callable[[], Any],
+    defaults: Mapping[str, Any] = NO_DEFAULTS,
+    **replaced: Any,
 ) -> Callable[P, R]:
-    """A function with the name, the docstring and the place in the code of another."""
+    """A function with the name and the docstring of another, and perhaps other defaults.
+
+    ``replaced`` are further parts of its code. Its lines are its own, which tracebacks name.
+    """
     code, own, values = function.__code__, named.__code__, function.__defaults__ or ()
     names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
+    assert defaults.keys() <= {*names}, f"{own.co_name} has no defaults of {[*defaults]}"
     found: Any = types.FunctionType(
-        code.replace(
-            co_name=own.co_name,
-            co_qualname=own.co_qualname,
-            co_filename=own.co_filename,
-            co_firstlineno=own.co_firstlineno,
-        ),
+        code.replace(co_name=own.co_name, co_qualname=own.co_qualname, **replaced),
         function.__globals__,
-        argdefs=tuple(map((defaults or {}).get, names, values)),
+        argdefs=tuple(map(defaults.get, names, values)),
     )
     found.__doc__, found.__module__ = named.__doc__, named.__module__
     found.__annotations__ = function.__annotations__

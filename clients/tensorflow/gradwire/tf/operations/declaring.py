@@ -120,7 +120,13 @@ class Family(Generic[P, R]):
             refuses=refuses or self._refuses,
             registered=registered,
         )
-        return lambda named: declare(with_name(self._declared, named, defaults))
+
+        def declared(named: Callable[[], None]) -> Callable[P, R]:
+            code = named.__code__  # what is declared has no lines of its own
+            place = {"co_filename": code.co_filename, "co_firstlineno": code.co_firstlineno}
+            return declare(with_name(self._declared, named, defaults, **place))
+
+        return declared
 
 
 def family(

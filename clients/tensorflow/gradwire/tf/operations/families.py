@@ -15,12 +15,12 @@ def unary(x: TensorLike, name: Name = None) -> Tensor:
 
 @family(rules.unary, kinds.FLOATS)
 def real(x: TensorLike, name: Name = None) -> Tensor:
-    """The same of real numbers."""
+    """Of each element, one of the same dtype, which is of real numbers."""
 
 
 @family(rules.unary, kinds.LAYER)
 def activation(features: TensorLike, name: Name = None) -> Tensor:
-    """The same in layers of networks."""
+    """Of each of the ``features``, which are floats, one of the same dtype: an activation."""
 
 
 @family(rules.binary)

@@ -241,7 +241,7 @@ spectrum: Rule = _both(lambda dtype: [Spec(dtype.real_dtype), Spec(dtype)])
 
 
 def pair(kind: Callable[..., Any]) -> Rule:
-    """The same, by names."""
+    """Two results as the fields of ``kind``, a named tuple."""
     return lambda of, tensors, static: kind(*two(of, tensors, static))
 
 
