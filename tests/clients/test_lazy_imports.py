@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -72,3 +73,12 @@ def test_the_stub_lists_each_public_name_once_and_its_module_defines_it():
     }
     assert {name for name, module in listed if module == errors.__name__} == defined
     assert not hasattr(gradwire, "something_else")
+
+
+def test_an_installation_without_the_stub_says_what_is_missing(tmp_path):
+    left_out = shutil.ignore_patterns("__init__.pyi", "__pycache__")
+    shutil.copytree(Path(gradwire.__file__).parent, tmp_path / "gradwire", ignore=left_out)
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import gradwire"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "ImportError: gradwire/__init__.pyi is missing: install gradwire again" in done.stderr

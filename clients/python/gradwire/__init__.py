@@ -24,12 +24,14 @@ from gradwire.distributions import MissingDistributions
 __path__ = extend_path(__path__, __name__)
 sys.meta_path.append(MissingDistributions())
 
+try:
+    _STUB = (get_data(__name__, "__init__.pyi") or b"").decode()
+except OSError as error:
+    raise ImportError("gradwire/__init__.pyi is missing: install gradwire again") from error
 #: The module of each public name, which is imported when the name is first used: what the stub,
 #: which type checkers read, imports from there.
 _MODULES: dict[str, str] = {
-    words[3]: words[1]
-    for words in map(str.split, (get_data(__name__, "__init__.pyi") or b"").decode().splitlines())
-    if words[:1] == ["from"]
+    words[3]: words[1] for words in map(str.split, _STUB.splitlines()) if words[:1] == ["from"]
 }
 __all__ = [*sorted(_MODULES)]  # noqa: PLE0604 - names
 

@@ -48,7 +48,9 @@ class Derivatives:
     rounding: the same bits as the recorded operations, one by one, in NumPy) and ``timeout_ms``;
     all but ``jvp`` and ``hvp`` also ``sources``.
 
-    Each also takes a Python function, with its arguments by name in place of variables. ``grad``,
+    Each also takes a Python function, with its arguments by name in place of variables. Then names
+    are those of its arguments, ``batch`` is refused, and integers among the arguments that are
+    differentiated, by default all, become floats. ``grad``,
     ``value_and_grad``, ``jacobian``, ``hessian``, ``jvp`` and ``hvp`` of a function whose arguments
     are not given by name are those of ``gradwire``, by this client's service, and so are ``vjp``,
     ``vmap`` and ``function``.
