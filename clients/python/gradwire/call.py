@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import httpx
@@ -29,7 +29,6 @@ from gradwire.events import ServerEvent
 from gradwire.usage import short_traceback
 
 T = TypeVar("T")
-R = TypeVar("R")
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -101,22 +100,6 @@ class BlockingStep(Generic[T]):
 
 #: The steps of a conversation with the result ``T``.
 Steps: TypeAlias = Generator[Call[Any] | BlockingStep[Any], Any, T]
-
-
-def with_answer(asked: Conversation[T], read: Callable[[T], R]) -> Conversation[R]:
-    """The same conversation with a function of its answer.
-
-    A call stays a call, whose values are encoded once it is asked for.
-    """
-
-    def steps() -> Steps[R]:
-        answer = yield from asked
-        return read(answer)
-
-    if not isinstance(asked, Call):
-        return steps()
-    call: Call[Any] = asked
-    return replace(call, read=lambda reply: read(call.read(reply)))
 
 
 _CALLS: Final = "client.request(method, path, document) sends any request of the protocol"

@@ -15,7 +15,7 @@ from gradwire.errors import GradwireError, TransportError, UsageError
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
-#: The packages whose frames say nothing of a failed connection.
+#: The packages of connections: their frames say nothing about why one failed.
 _TRANSPORTS = frozenset("gradwire httpx httpcore anyio asyncio contextlib h11 socket ssl".split())
 
 
@@ -47,7 +47,7 @@ class short_traceback:  # noqa: N801 - a context, like suppress
 
 
 def public(function: Callable[P, R_co]) -> Callable[P, R_co]:
-    """A function whose errors end in the line that called it."""
+    """Let the errors of a function end in the line that called it."""
 
     @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R_co:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from gradwire import endpoints
-from gradwire.call import Conversation, with_answer
+from gradwire.call import Call, Conversation, Reply
 from gradwire.endpoints import (
     CheckOptions,
     Computed,
@@ -14,6 +15,7 @@ from gradwire.endpoints import (
     GradientOptions,
     HessianOptions,
     JacobianOptions,
+    ProgramAt,
 )
 from gradwire.errors import UsageError
 from gradwire.methods import Awaiting, Blocking, also_of, sent_either
@@ -288,15 +290,21 @@ def _of_variables(
         )
     options = GradientOptions(target=target, sources=sources)
 
-    def found(answer: Gradient) -> Any:
-        return answer.gradients if name == "grad" else (answer.value, answer.gradients)
+    def query(at: ProgramAt, given: GradientOptions) -> Call[Any]:
+        call = endpoints.gradient(at, given)
+
+        def read(reply: Reply) -> Any:
+            answer = call.read(reply)
+            return answer.gradients if name == "grad" else (answer.value, answer.gradients)
+
+        return replace(cast("Call[Any]", call), read=read)
 
     @public
     def of_variables(variables: Variables | None = None, /, **named: Any) -> Any:
         with used(name):
             given = variables if not named else {**outermost(variables or {}), **named}
-            query = asked(endpoints.gradient, program, given, options, sources)
-        return client.run(with_answer(query, found))
+            conversation = asked(query, program, given, options, sources)
+        return client.run(conversation)
 
     of_variables.__name__ = of_variables.__qualname__ = name
     return of_variables

@@ -52,7 +52,7 @@ def is_pure(value: Any) -> bool:
 
 
 def is_home_of_pure(module: str | None) -> bool:
-    """True of the name of a module whose functions give the same for the same."""
+    """True of the name of a module of functions that give the same for the same arguments."""
     return (
         module is not None
         and module.partition(".")[0] in _PURE_MODULES

@@ -83,12 +83,13 @@ def write(
     else has one of the ``names``.
     Raises: ``UsageError`` if one of the names is one that the program reads of the language.
     """
-    leaves = list(leaves)
-    writer = _Writer(leaves, places, names, names)
-    written = writer.write(roots)
-    while not writer.quoted.isdisjoint(writer.taken):  # a text would read a variable of ours
-        writer = _Writer(leaves, places, names, writer.avoided | writer.quoted)
+    leaves, avoided = list(leaves), names
+    while True:
+        writer = _Writer(leaves, places, avoided)
         written = writer.write(roots)
+        if writer.quoted.isdisjoint(writer.taken):
+            break
+        avoided = avoided | writer.quoted  # a text would read a variable of ours
     if hiding := writer.quoted & names:
         problem = f"an argument called {min(hiding)} would hide what has this name in programs"
         raise UsageError(problem, hint="rename it")
@@ -100,14 +101,13 @@ class _Writer:
         self,
         leaves: Iterable[Leaf],
         places: Mapping[Any, str],
-        names: AbstractSet[str],
         avoided: AbstractSet[str],
     ) -> None:
         #: Names that nothing must have but what has a place.
         self.avoided: AbstractSet[str] = avoided
         #: Names that functions given as text mention, and those of the language that hide.
         self.quoted: set[str] = set()
-        self._hides = not RESERVED.isdisjoint(names)
+        self._hides = not RESERVED.isdisjoint(avoided)
         #: The names of variables and parameters.
         self.taken: set[str] = set()
         #: The number of names that begin with a stem.

@@ -41,7 +41,7 @@ def call(
 def calls(
     function: str, *args: Any, specs: Sequence[Spec], now: bool = False, **kwargs: Any
 ) -> list[Tensor]:
-    """The same of a function that gives several values."""
+    """The tensors of a call of a function that gives several values."""
     whole = TensorNode(function, *call_arguments(args, kwargs, operand))
     key = _kind(whole)
     found = list(specs)

@@ -15,12 +15,12 @@ def unary(x: TensorLike, name: Name = None) -> Tensor:
 
 @family(rules.unary, kinds.FLOATS)
 def real(x: TensorLike, name: Name = None) -> Tensor:
-    """Of each element, one of the same dtype, which is of real numbers."""
+    """Of each element, a real number of the same dtype."""
 
 
 @family(rules.unary, kinds.LAYER)
 def activation(features: TensorLike, name: Name = None) -> Tensor:
-    """Of each of the ``features``, which are floats, one of the same dtype: an activation."""
+    """Of each element of ``features``, an activation of the same dtype."""
 
 
 @family(rules.binary)
