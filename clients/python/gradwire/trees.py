@@ -11,7 +11,6 @@ import dataclasses
 import numbers
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeGuard, cast
 
@@ -222,9 +221,10 @@ def rebuild(like: Any, parts: Mapping[str, Any] | Sequence[Any]) -> Any:
     if not isinstance(parts, Mapping):
         return tuple(parts) if isinstance(like, tuple) else list(parts)
     if is_dataclass(like):
-        made = copy(like)  # no __init__ may check or change what was given
-        for name, part in parts.items():
-            object.__setattr__(made, name, part)
+        made = object.__new__(type(like))  # no __init__ may check or change what was given
+        names = [field.name for field in dataclasses.fields(like)]
+        for name in names:
+            object.__setattr__(made, name, parts[name] if name in parts else getattr(like, name))
         return made
     return cast("Any", like)._replace(**parts) if isinstance(like, tuple) else dict(parts)
 

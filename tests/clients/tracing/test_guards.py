@@ -167,6 +167,6 @@ def test_a_value_that_is_another_each_time_is_refused(monkeypatch, asks):
         return Unsteady(), []
 
     monkeypatch.setattr(Function, "path", path)
-    function = Function(np.sin)
+    function: Function[..., Any] = Function(np.sin)
     with pytest.raises(gradwire.NotTraceable, match="another each time"):
         drive(function.decided((), asks=asks), lambda call: call)

@@ -217,7 +217,7 @@ def filled(a, order):
 
 
 #: Arrays of two axes and of three, in each layout in memory that NumPy makes of them.
-LAYOUTS = {
+LAYOUTS: dict[str, Any] = {
     "C": lambda a: a.copy("C"),
     "F": lambda a: a.copy("F"),
     "transposed": lambda a: a.T,
@@ -226,7 +226,7 @@ LAYOUTS = {
     "swapped": lambda a: np.swapaxes(a, 0, 1),
 }
 #: What makes arrays of another order in memory, or reads them in one.
-MAKING = {
+MAKING: dict[str, Any] = {
     "itself": lambda a, o: a,
     "copy": lambda a, o: a.copy(o),
     "np.copy": np.copy,
@@ -265,13 +265,13 @@ MAKING = {
     "repeat": lambda a, o: np.repeat(a, 2, axis=0),
     "tile": lambda a, o: np.tile(a, 2),
 }
-READING = {
+READING: dict[str, Any] = {
     "ravel": lambda a, o: a.ravel(o),
     "np.ravel": lambda a, o: np.ravel(a, order=o),
     "flatten": lambda a, o: a.flatten(o),
     "reshape": lambda a, o: a.reshape(-1, order=o),
     "np.reshape": lambda a, o: np.reshape(a, (a.size,), o),
-    "nditer": lambda a, o: np.stack([x * 1.0 for x in np.nditer(a)]),
+    "nditer": lambda a, o: np.stack([np.multiply(x, 1.0) for x in np.nditer(a)]),
     "isfortran": lambda a, o: a.ravel("F" if np.isfortran(a) else "C"),
     "flat": lambda a, o: np.array(a.flat[:]),
 }
