@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
@@ -19,10 +19,10 @@ from gradwire_engine.traversal import dead_after
 _FLOPS_BETWEEN_POLLS = 1_000_000
 #: And instructions, which take time of their own: a few milliseconds when they are walked.
 _INSTRUCTIONS_BETWEEN_POLLS = 2048
-
-
 #: Arithmetic on arrays up to this size costs nothing beside calling it.
 _SMALL_BYTES = 512
+#: What is asked of the types of operations.
+_VIEWS, _WORKSPACE, _COMPOSITE = map(attrgetter, ("views", "workspace", "composite"))
 
 
 class Plan(NamedTuple):
@@ -56,7 +56,7 @@ def _peak(
     for slot in tape.inputs:
         alive += sizes[slot]
         sizes[slot] = 0
-    views = any(kind.views or kind is Loop for kind in kinds)
+    views = Loop in kinds or any(map(_VIEWS, kinds))
     bases = _bases(tape, nbytes, poll) if views else {}
     #: The number of slots that keep an array: itself, and its views.
     keepers = Counter([*bases.values(), *{*bases.values()}])
@@ -64,7 +64,7 @@ def _peak(
         if nbytes[slot] < nbytes[tape.instructions[slot].args[0]]:
             sizes[slot] = 0
     needed = sizes
-    if any(kind.workspace or kind is Loop for kind in kinds):
+    if Loop in kinds or any(map(_WORKSPACE, kinds)):
         needed = _with_workspaces(tape.instructions, sizes, poll)
     peak = 0
     for most, size, gone in zip(polled(needed, poll), sizes, dead, strict=True):
@@ -132,7 +132,7 @@ def _work(
     regularly = range(
         _INSTRUCTIONS_BETWEEN_POLLS - 1, len(instructions), _INSTRUCTIONS_BETWEEN_POLLS
     )
-    composite = any(kind.composite for kind in kinds)
+    composite = any(map(_COMPOSITE, kinds))
     if not composite and max(nbytes, default=0) <= _SMALL_BYTES:
         return frozenset(regularly), 0
     large = {slot for slot, size in enumerate(polled(nbytes, poll)) if size > _SMALL_BYTES}

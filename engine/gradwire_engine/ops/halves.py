@@ -28,11 +28,14 @@ def rounded_once(
     Numbers among the arguments, and those of the function itself, are of float32 then, too. What
     must see its dtype is recorded as it is.
     """
-    given = (*args, *named.values())
-    for x in given:
+    of_half = False
+    for x in (*args, *named.values()):
         if isinstance(x, list | tuple):
             check_nesting(x)
-    if not any(map(is_half, _leaves(given))):
+            of_half = of_half or any(map(is_half, _leaves(x)))
+        elif type(x) is Var and is_half(x):
+            of_half = True
+    if not of_half:
         return record(b, *args, **named)
     start = len(b.vars)
     with b.aside():

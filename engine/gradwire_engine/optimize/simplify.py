@@ -206,7 +206,7 @@ class Simplifier:
     def _folded(self, op: Op, args: tuple[int, ...], kind: Type) -> Constant | None:
         """A constant in place of an operation on constants."""
         constants = self._values.constants
-        if not all(arg in constants for arg in args) or isinstance(op, Guard | BroadcastTo):
+        if not constants.keys() >= {*args} or isinstance(op, Guard | BroadcastTo):
             return None
         if not isinstance(kind, ArrayType) or kind.nbytes > _FOLDED_BYTES:
             return None

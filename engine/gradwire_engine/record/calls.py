@@ -75,8 +75,9 @@ class CallCache:
             return
         if len(arrays) + len(literals) < len(args) or (literals and arrays[0].weak):
             return  # of literals alone each is a constant of its own
-        if any(type(x) is Var and x.slot != slot for x, slot in zip(args, slots, strict=False)):
-            return
+        for x, slot in zip(args, slots, strict=False):
+            if type(x) is Var and x.slot != slot:
+                return
         dtype = arrays[0].dtype
         operands = [x if type(x) is Var else b.scalar(x, dtype) for x in args]
         if slots == tuple([x.slot for x in operands]):
