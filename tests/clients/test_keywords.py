@@ -16,7 +16,7 @@ METHODS = (
     "limits minimize least_squares root"
 ).split()
 #: Methods with a declared union of answers.
-DECLARED = {"grad", "value_and_grad", "minimize", "least_squares", "root"}
+DECLARED = {"grad", "value_and_grad"}
 CLIENTS: dict[str, Any] = {"Client": gradwire.Client, "AsyncClient": gradwire.AsyncClient}
 #: Names of parameters in mypy's notation, and keys of ``TypedDict``.
 NAMES = re.compile(r"[(\[, ]\*{0,2}(\w+): |'(\w+)'\?: ")
@@ -71,6 +71,11 @@ def test_options_are_keywords_and_the_answer_is_what_comes_back(kind):
     assert {"variables", "mode", "format", "argnums"} <= shown(client.jacobian)
     assert {"bounds", "constraints", "callback", "background"} <= shown(client.minimize)
     assert {"loss", "f_scale", "tr_solver"} <= shown(gradwire.least_squares)
+    job = gradwire.AsyncJob if kind == "AsyncClient" else gradwire.Job
+    assert inspect.signature(job.wait).return_annotation == "Steps[None]"
+    for of in client, CLIENTS[kind]:
+        returned = inspect.signature(of.root).return_annotation
+        assert returned == awaited.format(f"OptimizeResult | {job.__name__}")
     built = inspect.signature(CLIENTS[kind].gradient)
     assert [*built.parameters] == ["self", *signature.parameters]
     assert built.return_annotation == "Conversation[Gradient]"

@@ -185,7 +185,12 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
         """A pool of this client's own to an address, or to a service in this process."""
 
 
-class Client(Groups, Optimizations["OptimizeResult", "Job"], Connection[httpx.Client]):
+class Client(
+    Groups,
+    Optimizations["OptimizeResult", "Job"],
+    Connection[httpx.Client],
+    returns="OptimizeResult | Job",
+):
     """A synchronous client. It may be shared among threads.
 
     >>> with gradwire.Client("https://gradients.example.org") as client:
@@ -263,6 +268,7 @@ class AsyncClient(
     AsyncGroups,
     Optimizations[Coroutine[Any, Any, "OptimizeResult"], Coroutine[Any, Any, "AsyncJob"]],
     Connection[httpx.AsyncClient],
+    returns="Coroutine[Any, Any, OptimizeResult | AsyncJob]",
 ):
     """An asynchronous client. Any number of requests may be in flight at once.
 

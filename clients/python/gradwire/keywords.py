@@ -24,10 +24,10 @@ def signature_of(function: Callable[..., Any], returns: str | None = None) -> Si
     return declared if returns is None else declared.replace(return_annotation=returns)
 
 
-def with_keywords(function: F) -> F:
-    """Let a function show its options as keywords."""
+def with_keywords(function: F, returns: str | None = None) -> F:
+    """Let a function show its options as keywords, and perhaps another return type."""
     shown: Any = function
-    shown.__signature__ = signature_of(getattr(function, "__wrapped__", function))
+    shown.__signature__ = signature_of(getattr(function, "__wrapped__", function), returns)
     return function
 
 

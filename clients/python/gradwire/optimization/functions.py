@@ -53,10 +53,7 @@ def minimize(
     >>> gradwire.minimize(lambda x: np.sum((x - 3) ** 2), np.zeros(2)).x
     array([3., 3.])
     """
-    found: OptimizeResult | Job = _asked(
-        "minimize", f, x0, args, method, client, background=background, **options
-    )
-    return found
+    return _asked("minimize", f, x0, args, method, client, background=background, **options)
 
 
 @overload
@@ -98,10 +95,7 @@ def least_squares(
     >>> gradwire.least_squares(lambda x: np.exp(x) - 2, np.zeros(1)).x.round(6)
     array([0.693147])
     """
-    found: OptimizeResult | Job = _asked(
-        "least_squares", f, x0, args, method, client, background=background, **options
-    )
-    return found
+    return _asked("least_squares", f, x0, args, method, client, background=background, **options)
 
 
 @overload
@@ -143,16 +137,14 @@ def root(
     >>> gradwire.root(lambda x: np.cos(x) - x, np.ones(1)).x.round(6)
     array([0.739085])
     """
-    found: OptimizeResult | Job = _asked(
-        "root", f, x0, args, method, client, background=background, **options
-    )
-    return found
+    return _asked("root", f, x0, args, method, client, background=background, **options)
 
 
 def _asked(
     kind: Kind, f: Any, x0: Any, args: Any, method: str | None, client: Any, **options: Any
-) -> Any:
+) -> OptimizeResult | Job:
     check_client(client)
     own = own_client(f) if client is None else client
     chosen = hooks.default_client() if own is None else own
-    return getattr(chosen, kind)(f, x0, args, method, **options)
+    found: OptimizeResult | Job = getattr(chosen, kind)(f, x0, args, method, **options)
+    return found

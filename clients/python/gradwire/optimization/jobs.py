@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, closing, suppress
-from typing import Any, TypeVar
 
-from gradwire.call import Call, Conversation, Steps
+from gradwire.call import Call, Steps
 from gradwire.errors import GradwireError
-from gradwire.methods import AwaitingListener, BlockingListener, sent
+from gradwire.methods import (
+    AwaitingListener,
+    AwaitingResource,
+    BlockingListener,
+    BlockingResource,
+    sent,
+)
 from gradwire.optimization.following import Following, cancelled, deleted, followed, waited
 from gradwire.optimization.handles import JobHandle, JobProgress, L
 from gradwire.optimization.results import OptimizeResult
 from gradwire.usage import short_traceback
-
-T = TypeVar("T")
 
 
 class JobMethods(JobHandle[L]):
@@ -50,12 +53,10 @@ class JobMethods(JobHandle[L]):
         return deleted(self)
 
 
-class Job(JobMethods[BlockingListener]):
+class Job(JobMethods[BlockingListener], BlockingResource):
     """A job of a ``Client``; iterating over it gives its progress until it is done."""
 
-    def run(self, asked: Conversation[T]) -> T:
-        """Run a call with the client."""
-        return self.client.run(asked)
+    client: BlockingListener
 
     def __iter__(self) -> Iterator[JobProgress]:
         return self.events()
@@ -77,12 +78,10 @@ class Job(JobMethods[BlockingListener]):
                     yield progress
 
 
-class AsyncJob(JobMethods[AwaitingListener]):
+class AsyncJob(JobMethods[AwaitingListener], AwaitingResource):
     """As ``Job``, of an ``AsyncClient``."""
 
-    def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]:
-        """Run a call with the client."""
-        return self.client.run(asked)
+    client: AwaitingListener
 
     def __aiter__(self) -> AsyncIterator[JobProgress]:
         return self.events()

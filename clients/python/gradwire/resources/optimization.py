@@ -27,6 +27,12 @@ class Optimizations(Generic[Found, Started]):
     returned at once.
     """
 
+    def __init_subclass__(cls, *, returns: str | None = None, **arguments: Any) -> None:
+        """Let the methods of a client, which has ``returns``, show what they return."""
+        super().__init_subclass__(**arguments)
+        for name in ("minimize", "least_squares", "root") if returns else ():
+            setattr(cls, name, with_keywords(public(getattr(cls, name)), returns))
+
     @overload
     def minimize(
         self,
@@ -49,8 +55,6 @@ class Optimizations(Generic[Found, Started]):
         background: Literal[True],
         **options: Unpack[MinimizeOptions],
     ) -> Started: ...
-    @with_keywords
-    @public
     def minimize(
         self,
         f: Computed,
@@ -100,8 +104,6 @@ class Optimizations(Generic[Found, Started]):
         background: Literal[True],
         **options: Unpack[LeastSquaresOptions],
     ) -> Started: ...
-    @with_keywords
-    @public
     def least_squares(
         self,
         f: Computed,
@@ -149,8 +151,6 @@ class Optimizations(Generic[Found, Started]):
         background: Literal[True],
         **options: Unpack[RootOptions],
     ) -> Started: ...
-    @with_keywords
-    @public
     def root(
         self,
         f: Computed,
