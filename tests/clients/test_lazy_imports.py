@@ -73,6 +73,7 @@ def test_the_stub_lists_each_public_name_once_and_its_module_defines_it():
     }
     assert {name for name, module in listed if module == errors.__name__} == defined
     assert not hasattr(gradwire, "something_else")
+    assert "gradwire.adapters" in imported("import gradwire; gradwire.adapters")
 
 
 def test_an_installation_without_the_stub_says_what_is_missing(tmp_path):

@@ -52,7 +52,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name, or a module with public names, on first use."""
     if name in _MODULES:
         value = getattr(import_module(_MODULES[name]), name)
-    elif f"{__name__}.{name}" in _MODULES.values():
+    elif name == "adapters" or f"{__name__}.{name}" in _MODULES.values():
         value = import_module(f"{__name__}.{name}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -40,6 +40,10 @@ FUNCTION_FOR_TEXT: Final = (
     "a Python function has its derivatives by gradwire.grad, value_and_grad, jacobian, hessian, "
     "jvp and vjp, and its value by gradwire.function"
 )
+PARAMETERS: Final = (
+    "name the parameters after the text, in the order of the arguments: "
+    "gradwire.program('x**2 + y', 'x', 'y')(3.0, 1.0)"
+)
 BY_NAME: Final = (
     "sources, target and other options by name go with the arguments by name, in a mapping after "
     "the function"

@@ -122,6 +122,8 @@ def test_arguments_are_the_program_s_variables(client):
     f = gradwire.program("x * w", "x", "w", client=client)
     with pytest.raises(TypeError, match="missing a required argument: 'w'"):
         f(1.0)
+    with pytest.raises(gradwire.UsageError, match=r"argument 'x'\n.*name the parameters"):
+        gradwire.program("x**2")(x=3.0)
     with pytest.raises(gradwire.ProgramSyntaxError, match="line 1"):
         gradwire.program("x ** ", "x")
 

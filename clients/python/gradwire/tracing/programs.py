@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gradwire.errors import ProgramSyntaxError
+from gradwire import hints
+from gradwire.errors import ProgramSyntaxError, UsageError
 from gradwire.locations import Node
 from gradwire.tracing.bodies import applied
 from gradwire.tracing.functions import Function, Runs
@@ -42,20 +43,22 @@ def program(text: str, *parameters: str, client: Runs | None = None) -> Function
     try:
         source = TextFunction(parameters, function_lines(text), _outer_names(text, parameters))
     except SyntaxError as error:
-        problem = f"not valid syntax: {error.msg}"
-        raise _invalid(text, problem, error.lineno, error.offset) from None
+        raise _invalid(text, f"not valid syntax: {error.msg}", error.lineno, error.offset) from None
     except UnicodeError:
         printable = text.encode(errors="backslashreplace").decode()
         raise _invalid(
             printable, "the text contains a character that is not allowed in programs"
         ) from None
     except (RecursionError, MemoryError):
-        problem = "an expression is longer, or nested deeper, than can be read"
-        raise _invalid(text, problem) from None
+        raise _invalid(
+            text, "an expression is longer, or nested deeper, than can be read"
+        ) from None
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        with used("program"):
+        try:
             given = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise UsageError(f"program: {error}", hint=hints.PARAMETERS) from None
         return Tracer(applied(source, [_argument(given[name]) for name in parameters]))
 
     called.__name__ = called.__qualname__ = "program"
