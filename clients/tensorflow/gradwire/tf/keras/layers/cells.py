@@ -36,7 +36,7 @@ class Cell(Layer):
     def __init__(self, **kwargs: Any) -> None:
         kwargs.pop("implementation", None)  # how it is computed
         super().__init__(**kwargs)
-        self._thinning: dict[str, list[Any]] = {}
+        self._dropout_masks: dict[str, list[Any]] = {}
 
     def __post_init__(self) -> None:
         if self.units <= 0:
@@ -66,7 +66,7 @@ class Cell(Layer):
 
     def reset_dropout_mask(self) -> None:
         """Draw anew what is left out: a sequence has ended."""
-        self._thinning = {}
+        self._dropout_masks = {}
 
     def _end_sequence(self) -> None:
         """Draw anew from now on; what was not drawn uses up its seeds, as in Keras.
@@ -74,7 +74,7 @@ class Cell(Layer):
         Keras draws what is left out for each sequence, in inference too, where nothing is.
         """
         for rate in ("dropout", "recurrent_dropout"):
-            if getattr(self, rate) > 0 and rate not in self._thinning:
+            if getattr(self, rate) > 0 and rate not in self._dropout_masks:
                 for _ in range(self._draws()):
                     self.seed_generator.next()
         self.reset_dropout_mask()
@@ -83,20 +83,20 @@ class Cell(Layer):
         """How often it is drawn what is left out: for all gates at once, or for each."""
         return self._gates if self.recurrent_dropout else 1
 
-    def _thinned(self, value: Any, rate: str, training: Any) -> list[Any]:
+    def _dropped_out(self, value: Any, rate: str, training: Any) -> list[Any]:
         """A value for each gate, in training without the share that is left out.
 
-        What is left out is the same for all gates, unless states are thinned, too.
+        What is left out is the same for all gates, unless states have dropout, too.
         """
         share = getattr(self, rate)
         if not training or not 0.0 < share < 1.0:
             return [value] * self._gates
-        if rate not in self._thinning:
+        if rate not in self._dropout_masks:
             ones = tf.ones_like(value)
-            self._thinning[rate] = [
+            self._dropout_masks[rate] = [
                 random.dropout(ones, share, seed=self.seed_generator) for _ in range(self._draws())
             ]
-        masks = self._thinning[rate]
+        masks = self._dropout_masks[rate]
         if len(masks) == 1:
             return [value * masks[0]] * self._gates
         return [value * mask for mask in masks]
@@ -184,9 +184,9 @@ class SimpleRNNCell(Seeded, Constrained, Regularized, Initialized, Sized, Cell):
 
     def call(self, sequence: Any, states: Any, training: bool = False) -> Any:
         (hidden,) = states if isinstance(states, (list, tuple)) else (states,)
-        value = tf.matmul(self._thinned(sequence, "dropout", training)[0], self.kernel)
+        value = tf.matmul(self._dropped_out(sequence, "dropout", training)[0], self.kernel)
         value = value if self.bias is None else value + self.bias
-        hidden = self._thinned(hidden, "recurrent_dropout", training)[0]
+        hidden = self._dropped_out(hidden, "recurrent_dropout", training)[0]
         value = self.activation(value + tf.matmul(hidden, self.recurrent_kernel))
         return value, [value] if isinstance(states, (list, tuple)) else value
 
@@ -212,9 +212,9 @@ class LSTMCell(Seeded, Constrained, Regularized, Forgetful, Initialized, Gated, 
 
     def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
         hidden, carried = states
-        ours = self._products(self._thinned(inputs, "dropout", training), self.kernel)
+        ours = self._products(self._dropped_out(inputs, "dropout", training), self.kernel)
         before = self._products(
-            self._thinned(hidden, "recurrent_dropout", training), self.recurrent_kernel
+            self._dropped_out(hidden, "recurrent_dropout", training), self.recurrent_kernel
         )
         values = [one + other for one, other in zip(ours, before, strict=True)]
         if self.bias is not None:
@@ -243,8 +243,8 @@ class GRUCell(Constrained, Regularized, Initialized, Gated, Sized, Cell):
 
     def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
         (hidden,) = states if isinstance(states, (list, tuple)) else (states,)
-        xz, xr, xh = self._products(self._thinned(inputs, "dropout", training), self.kernel)
-        before = self._thinned(hidden, "recurrent_dropout", training)
+        xz, xr, xh = self._products(self._dropped_out(inputs, "dropout", training), self.kernel)
+        before = self._dropped_out(hidden, "recurrent_dropout", training)
         gates = [tf.zeros((), self.compute_dtype)] * 3
         if self.bias is not None:
             ours = self.bias[0] if self.reset_after else self.bias
