@@ -111,7 +111,7 @@ def test_a_job_of_an_asynchronous_client_can_be_copied(service_url, way):
     async def ended(job):
         assert type(job) is gradwire.AsyncJob
         found = await job.result(timeout=600)
-        await cast("gradwire.AsyncClient", job.client).close()
+        await cast("gradwire.AsyncClient", job._client).close()
         return found
 
     assert asyncio.run(ended(way(asyncio.run(started())))).x == {"x": pytest.approx(3.0)}

@@ -15,7 +15,7 @@ import pytest
 from gradwire import codec
 from gradwire.call import Call, Reply, drive
 from gradwire.local import LocalTransport
-from gradwire.residents import AFTER_A_CHANGE, MOST_SEEN, Residents
+from gradwire.residents import AFTER_A_CHANGE, MOST_ENTRIES, Residents
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -430,8 +430,8 @@ def test_the_number_of_remembered_values_is_limited():
     memory, shelf, x = Residents(), CachedRepository(), np.ones(10_000)
     for _ in range(3):
         ask(memory, shelf, x)
-    many = np.arange(10_000.0 + MOST_SEEN)
-    for i in range(MOST_SEEN):
+    many = np.arange(10_000.0 + MOST_ENTRIES)
+    for i in range(MOST_ENTRIES):
         memory.conversation(Call("POST", "/v1/evaluate", {"x": many[i : 10_000 + i]}, outputs))
     ask(memory, shelf, x)
     assert shelf.sent[-1] > x.nbytes

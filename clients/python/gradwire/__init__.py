@@ -18,11 +18,11 @@ from pkgutil import extend_path, get_data
 from typing import Any, cast
 
 from gradwire import hooks
-from gradwire.distributions import MissingDistributions
+from gradwire.distributions import InstallHintFinder
 
 # gradwire.tf and gradwire.tfe are a distribution of their own, perhaps in another folder.
 __path__ = extend_path(__path__, __name__)
-sys.meta_path.append(MissingDistributions())
+sys.meta_path.append(InstallHintFinder())
 
 try:
     _STUB = (get_data(__name__, "__init__.pyi") or b"").decode()

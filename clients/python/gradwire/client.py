@@ -93,7 +93,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
             self._http = self._open_pool(self._options.base_url)
         self._owns_pool = http_client is None
         #: The caller's ``http_client``, whose headers, cookies and parameters are added.
-        self._adding: Http | None = http_client
+        self._user_http_client: Http | None = http_client
         #: The process that opened the connections.
         self._process: int = os.getpid()
 
@@ -113,7 +113,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
         np.float64(2.0)
         """
         client = cls(LOCAL_URL, http_client=cls._open_pool(LocalTransport(**settings)))
-        client._owns_pool, client._adding = True, None
+        client._owns_pool, client._user_http_client = True, None
         return client
 
     @public
@@ -148,7 +148,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
 
         The API key is included, unless it is the environment's.
         """
-        if self._adding is not None:
+        if self._user_http_client is not None:
             raise UsageError(
                 "a client with an http_client cannot be pickled", hint=hints.MAKE_THERE
             )
@@ -168,7 +168,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
 
     def _reopen_after_fork(self) -> None:
         """After a fork, open new connections: the old ones belong to the parent process."""
-        if self._process == os.getpid() or self._adding is not None:
+        if self._process == os.getpid() or self._user_http_client is not None:
             return
         if self._options.base_url == LOCAL_URL:
             raise UsageError(
@@ -211,12 +211,12 @@ class Client(
         self._reopen_after_fork()
         return drive(self._residents.conversation(call), self._exchange)
 
-    def listen(self, call: Call[Any]) -> Generator[ServerEvent, None, None]:
+    def stream(self, call: Call[Any]) -> Generator[ServerEvent, None, None]:
         """The events of a stream as they come, until it ends; errors are not retried."""
         self._reopen_after_fork()
         exchange, reader = Exchange(call, self._options), EventReader()
         try:
-            response = self._http.send(exchange.request(self._adding), stream=True)
+            response = self._http.send(exchange.request(self._user_http_client), stream=True)
             with closing(response):
                 if not response.is_success:
                     response.read()
@@ -227,7 +227,7 @@ class Client(
             raise exchange.error_of(failure) from failure
 
     def _hear(self, call: Call[T]) -> Any:
-        with closing(self.listen(call)) as events:
+        with closing(self.stream(call)) as events:
             found = (heard(call, event) for event in events)
             return next((each for each in found if each is not None), None)
 
@@ -240,7 +240,7 @@ class Client(
             if exchange.delay_seconds:
                 self._sleep(exchange.delay_seconds)
             try:
-                response = self._http.send(exchange.request(self._adding))
+                response = self._http.send(exchange.request(self._user_http_client))
             except FAILURES as failure:
                 exchange.fail(failure)
             else:
@@ -293,12 +293,12 @@ class AsyncClient(
         self._reopen_after_fork()
         return drive_async(self._residents.conversation(call), self._exchange)
 
-    async def listen(self, call: Call[Any]) -> AsyncGenerator[ServerEvent, None]:
+    async def stream(self, call: Call[Any]) -> AsyncGenerator[ServerEvent, None]:
         """The events of a stream as they come, until it ends; errors are not retried."""
         self._reopen_after_fork()
         exchange, reader = Exchange(call, self._options), EventReader()
         try:
-            response = await self._http.send(exchange.request(self._adding), stream=True)
+            response = await self._http.send(exchange.request(self._user_http_client), stream=True)
             async with aclosing(response):
                 if not response.is_success:
                     await response.aread()
@@ -310,7 +310,7 @@ class AsyncClient(
             raise exchange.error_of(failure) from failure
 
     async def _hear(self, call: Call[T]) -> Any:
-        async with aclosing(self.listen(call)) as events:
+        async with aclosing(self.stream(call)) as events:
             async for event in events:
                 found = heard(call, event)
                 if found is not None:
@@ -326,7 +326,7 @@ class AsyncClient(
             if exchange.delay_seconds:
                 await asyncio.sleep(exchange.delay_seconds)
             try:
-                response = await self._http.send(exchange.request(self._adding))
+                response = await self._http.send(exchange.request(self._user_http_client))
             except FAILURES as failure:
                 exchange.fail(failure)
             else:

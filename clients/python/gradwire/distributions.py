@@ -6,7 +6,7 @@ from __future__ import annotations
 DISTRIBUTIONS = {"gradwire.tf": "gradwire-tf", "gradwire.tfe": "gradwire-tf"}
 
 
-class MissingDistributions:
+class InstallHintFinder:
     """The last finder of modules: it is asked only for what the others have not found."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:

@@ -49,13 +49,13 @@ class Awaiting(Protocol):
 class BlockingListener(Blocking, Protocol):
     """One that also waits for events."""
 
-    def listen(self, call: Call[Any]) -> Generator[ServerEvent, None, None]: ...
+    def stream(self, call: Call[Any]) -> Generator[ServerEvent, None, None]: ...
 
 
 class AwaitingListener(Awaiting, Protocol):
     """One whose events are awaited, too."""
 
-    def listen(self, call: Call[Any]) -> AsyncGenerator[ServerEvent, None]: ...
+    def stream(self, call: Call[Any]) -> AsyncGenerator[ServerEvent, None]: ...
 
 
 C = TypeVar("C", Blocking, Awaiting)
@@ -65,10 +65,10 @@ class Resource(Generic[C]):
     """Methods that a client sends, such as those of ``client.programs``."""
 
     def __init__(self, client: C) -> None:
-        self.client: C = client
+        self._client: C = client
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.client!r})"
+        return f"{type(self).__name__}({self._client!r})"
 
 
 class BlockingResource(Resource[Blocking]):
@@ -76,7 +76,7 @@ class BlockingResource(Resource[Blocking]):
 
     def run(self, asked: Conversation[T]) -> T:
         """Run a call with the client."""
-        return self.client.run(asked)
+        return self._client.run(asked)
 
 
 class AwaitingResource(Resource[Awaiting]):
@@ -86,7 +86,7 @@ class AwaitingResource(Resource[Awaiting]):
 
     def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]:
         """Run a call with the client."""
-        return self.client.run(asked)
+        return self._client.run(asked)
 
 
 class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property

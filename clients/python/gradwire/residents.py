@@ -38,14 +38,14 @@ LEAST_PROGRAM_CHARACTERS: Final = 1 << 12
 PROGRAMS: Final = "/v1/programs"
 #: The number of times that something is sent until it is stored: a value and its gradient at one
 #: point are two calls, for which storing gains nothing.
-SIGHTINGS: Final = 3
+MIN_USES: Final = 3
 #: The same for an array that has changed outside its sample: it may be one that always does.
 AFTER_A_CHANGE: Final = 96
 #: Elements in a sample, of arrays that have as many.
 SAMPLED: Final = 32
 #: Limits of the memory: bytes of copies and programs, and the number of samples and programs.
 MOST_BYTES: Final = 1 << 28
-MOST_SEEN: Final = 4096
+MOST_ENTRIES: Final = 4096
 #: The pause without references after the service has refused to store a value, or lost it at once.
 PAUSE_SECONDS: Final = 60.0
 #: The response extension that has the ``Referents``.
@@ -84,13 +84,13 @@ class Resident:
 
 
 @dataclass(eq=False, slots=True)
-class Seen:
+class Entry:
     """Something that was sent before."""
 
     #: An array's sample, or a program's text.
     key: Hashable
     #: The number of times that it must still be sent before it is stored.
-    due: int = SIGHTINGS
+    uses_left: int = MIN_USES
     resident: Resident | None = None
 
     @property
@@ -110,7 +110,7 @@ class Residents:
         self.most_bytes: int = most_bytes
         self._clock: Callable[[], float] = clock
         self._lock = threading.Lock()
-        self._seen: OrderedDict[Hashable, Seen] = OrderedDict()
+        self._entries: OrderedDict[Hashable, Entry] = OrderedDict()
         self._bytes = 0
         self._paused_until = 0.0
 
@@ -179,13 +179,13 @@ class Residents:
         """An array as a resident, if it is sent by reference."""
         if not LEAST_ARRAY_BYTES <= array.nbytes <= self.most_bytes:
             return None
-        seen = self._sighting(_sample(array))
-        if seen.due > 0:
+        entry = self._use(_sample(array))
+        if entry.uses_left > 0:
             return None
-        resident = seen.resident or self._kept(seen, array.copy())
+        resident = entry.resident or self._kept(entry, array.copy())
         if _same(resident.content, array):
             return resident
-        self._start_over(seen)
+        self._start_over(entry)
         return None
 
     def _with_program(self, call: Call[T], named: dict[str, Resident]) -> Call[T]:
@@ -195,59 +195,59 @@ class Residents:
             return call
         if not LEAST_PROGRAM_CHARACTERS <= len(text) <= self.most_bytes:
             return call
-        seen = self._sighting(text)
-        if seen.resident is not None:
-            if seen.due > 0:
+        entry = self._use(text)
+        if entry.resident is not None:
+            if entry.uses_left > 0:
                 return call
-            named[seen.resident.ref] = seen.resident
-            return replace(call, document={**call.document, "program": {"ref": seen.resident.ref}})
+            named[entry.resident.ref] = entry.resident
+            return replace(call, document={**call.document, "program": {"ref": entry.resident.ref}})
 
         def read(reply: Reply) -> T:
             ref = reply.document.get("program")
             if ref is not None:
-                seen.resident = Resident(ref, text)
+                entry.resident = Resident(ref, text)
             return call.read(reply)
 
         return replace(call, read=read)
 
-    def _sighting(self, key: Hashable) -> Seen:
-        """The record of an array or a program that is being sent."""
+    def _use(self, key: Hashable) -> Entry:
+        """The entry of an array or a program that is being sent, which is one use of it."""
         with self._lock:
-            seen = self._seen.get(key)
-            if seen is None:
-                seen = self._seen[key] = Seen(key)
-                self._bytes += seen.nbytes
+            entry = self._entries.get(key)
+            if entry is None:
+                entry = self._entries[key] = Entry(key)
+                self._bytes += entry.nbytes
                 self._drop_oldest()
             else:
-                self._seen.move_to_end(key)
-            seen.due -= 1
-            return seen
+                self._entries.move_to_end(key)
+            entry.uses_left -= 1
+            return entry
 
-    def _kept(self, seen: Seen, copy: NDArray[Any]) -> Resident:
+    def _kept(self, entry: Entry, copy: NDArray[Any]) -> Resident:
         """Keep an array, unless another thread has just kept one, perhaps of other values."""
         resident = Resident(_digest(copy), copy)
         with self._lock:
-            if seen.resident is None:
-                seen.resident = resident
-                self._bytes += copy.nbytes if self._seen.get(seen.key) is seen else 0
+            if entry.resident is None:
+                entry.resident = resident
+                self._bytes += copy.nbytes if self._entries.get(entry.key) is entry else 0
                 self._drop_oldest()
-            return seen.resident
+            return entry.resident
 
-    def _start_over(self, seen: Seen) -> None:
+    def _start_over(self, entry: Entry) -> None:
         """Drop the copy of an array that has changed outside its sample."""
         with self._lock:
-            if self._seen.get(seen.key) is seen:
-                self._seen[seen.key] = Seen(seen.key, AFTER_A_CHANGE)
-                self._bytes -= seen.nbytes
+            if self._entries.get(entry.key) is entry:
+                self._entries[entry.key] = Entry(entry.key, AFTER_A_CHANGE)
+                self._bytes -= entry.nbytes
 
     def _drop_oldest(self) -> None:
-        while len(self._seen) > MOST_SEEN or self._bytes > self.most_bytes:
-            self._bytes -= self._seen.popitem(last=False)[1].nbytes
+        while len(self._entries) > MOST_ENTRIES or self._bytes > self.most_bytes:
+            self._bytes -= self._entries.popitem(last=False)[1].nbytes
 
     def _known(self) -> dict[str, Resident]:
         """The stored values that can be stored again, by reference."""
         with self._lock:
-            residents = [seen.resident for seen in self._seen.values()]
+            residents = [entry.resident for entry in self._entries.values()]
         return {resident.ref: resident for resident in residents if resident is not None}
 
 

@@ -94,7 +94,7 @@ class StoredTape(TapeMethods, BlockingResource):
     """A tape of a ``Client``; as a context manager, it is deleted at the end."""
 
     id: str
-    client: Blocking
+    _client: Blocking
     of: ProgramAt
 
     def __enter__(self) -> Self:
@@ -110,7 +110,7 @@ class AsyncStoredTape(TapeMethods, AwaitingResource):
     """As ``StoredTape``, of an ``AsyncClient``."""
 
     id: str
-    client: Awaiting
+    _client: Awaiting
     of: ProgramAt
 
     async def __aenter__(self) -> Self:
@@ -128,7 +128,7 @@ class Recorded(Evaluation, Generic[C]):
     id: str
     #: Paths of the watched variables, as declared.
     watched: tuple[str, ...]
-    client: C
+    _client: C
     of: ProgramAt
 
 
@@ -188,7 +188,7 @@ def record(
             id=token,
             watched=tuple(reply.document["watched"]),
             outputs=decode(reply.document["outputs"]),
-            client=client,
+            _client=client,
             of=ProgramAt(path_of(token), {}, program, variables),
             **shared_fields(reply),
         )

@@ -73,7 +73,7 @@ class JobHandle(Generic[L]):
         read: Callable[[Any], OptimizeResult] | None = None,
         program: Written | str | None = None,
     ) -> None:
-        self.client: L = client
+        self._client: L = client
         #: The latest description that has arrived.
         self.document: JobDocument = document
         self._read = read

@@ -56,7 +56,7 @@ class JobMethods(JobHandle[L]):
 class Job(JobMethods[BlockingListener], BlockingResource):
     """A job of a ``Client``; iterating over it gives its progress until it is done."""
 
-    client: BlockingListener
+    _client: BlockingListener
 
     def __iter__(self) -> Iterator[JobProgress]:
         return self.events()
@@ -68,12 +68,12 @@ class Job(JobMethods[BlockingListener], BlockingResource):
             while not self.done:
                 with (
                     suppress(GradwireError),
-                    closing(self.client.listen(following.stream())) as events,
+                    closing(self._client.stream(following.stream())) as events,
                 ):
                     for progress in map(following.heard, events):
                         if progress is not None:
                             yield progress
-                progress = self.client.run(following.checked())
+                progress = self._client.run(following.checked())
                 if progress is not None:
                     yield progress
 
@@ -81,7 +81,7 @@ class Job(JobMethods[BlockingListener], BlockingResource):
 class AsyncJob(JobMethods[AwaitingListener], AwaitingResource):
     """As ``Job``, of an ``AsyncClient``."""
 
-    client: AwaitingListener
+    _client: AwaitingListener
 
     def __aiter__(self) -> AsyncIterator[JobProgress]:
         return self.events()
@@ -92,11 +92,11 @@ class AsyncJob(JobMethods[AwaitingListener], AwaitingResource):
         with short_traceback():
             while not self.done:
                 with suppress(GradwireError):
-                    async with aclosing(self.client.listen(following.stream())) as events:
+                    async with aclosing(self._client.stream(following.stream())) as events:
                         async for event in events:
                             progress = following.heard(event)
                             if progress is not None:
                                 yield progress
-                progress = await self.client.run(following.checked())
+                progress = await self._client.run(following.checked())
                 if progress is not None:
                     yield progress

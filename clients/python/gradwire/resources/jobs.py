@@ -63,11 +63,11 @@ class JobsMethods:
 class Jobs(JobsMethods, BlockingResource):
     """The jobs of a ``Client``."""
 
-    client: BlockingListener
+    _client: BlockingListener
 
     def handle(self, document: JobDocument, *read: Any) -> Job:
         """A job that the service has described."""
-        return Job(self.client, document, *read)
+        return Job(self._client, document, *read)
 
     @public
     def get(self, job: str | JobHandle[Any]) -> Job:
@@ -93,11 +93,11 @@ class Jobs(JobsMethods, BlockingResource):
 class AsyncJobs(JobsMethods, AwaitingResource):
     """The jobs of an ``AsyncClient``."""
 
-    client: AwaitingListener
+    _client: AwaitingListener
 
     def handle(self, document: JobDocument, *read: Any) -> AsyncJob:
         """As ``Jobs.handle``."""
-        return AsyncJob(self.client, document, *read)
+        return AsyncJob(self._client, document, *read)
 
     async def get(self, job: str | JobHandle[Any]) -> AsyncJob:
         """As ``Jobs.get``."""

@@ -64,7 +64,7 @@ class Tapes(TapeMethods, BlockingResource):
         ...     tape.gradient(sources=["x", "h"]).gradients
         [array([2., 4.]), array([1., 1.])]
         """
-        tape: Tape = self.run(record(Tape, self.client, program, variables, options))
+        tape: Tape = self.run(record(Tape, self._client, program, variables, options))
         return tape
 
     def open(self, tape: str) -> StoredTape:
@@ -76,7 +76,7 @@ class Tapes(TapeMethods, BlockingResource):
         >>> client.tapes.open(tape.id).gradient().gradients
         {'x': array(6.)}
         """
-        return StoredTape(tape, self.client, known_by(tape))
+        return StoredTape(tape, self._client, known_by(tape))
 
 
 class AsyncTapes(TapeMethods, AwaitingResource):
@@ -92,12 +92,12 @@ class AsyncTapes(TapeMethods, AwaitingResource):
         >>> async with client.tapes.create("x**2", {"x": 3.0}) as tape:
         ...     answer = await tape.gradient()
         """
-        call = record(AsyncTape, self.client, program, variables, options)
+        call = record(AsyncTape, self._client, program, variables, options)
         return TapeBeingMade(self.run(call))
 
     def open(self, tape: str) -> AsyncStoredTape:
         """As ``Tapes.open``; its methods are awaited."""
-        return AsyncStoredTape(tape, self.client, known_by(tape))
+        return AsyncStoredTape(tape, self._client, known_by(tape))
 
 
 def _path(tape: str | Recorded[Any]) -> str:
