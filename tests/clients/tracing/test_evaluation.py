@@ -116,7 +116,7 @@ def test_operators_and_updates_are_numpys():
 #: The door between recorded and Python's values: a conversion and a shape are each a guard, what
 #: types decide is free, and loops and checks of guards give nothing to Python.
 DOOR = {
-    "decide": {"conversions.py", "shapes.py"},
+    "decide": {"shapes.py", "to_python.py"},
     "values": {"shapes.py"},
     "local": {"traces.py", "traced.py"},
 }

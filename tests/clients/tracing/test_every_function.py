@@ -34,7 +34,7 @@ LEFT_OUT = frozenset(
     "save savetxt savez savez_compressed seterr seterrcall setbufsize set_printoptions test "
     "itertools.cycle itertools.count itertools.repeat statistics.repeat empty empty_like bootstrap "
     "monte_carlo_test permutation_test argpartition ndarray unique_values Polynomial "
-    "float64 double "  # test_conversions.py
+    "float64 double "  # test_to_python.py
     # booleans have fewer bits there, orders and counts no fractions in SciPy, ends one sign
     "i0 softplus wofz kn yn bdtr bdtrc pdtrc geomspace "
     # what is in a triangle, a sign or a null space is any: their own tests look at products

@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tracing.lazy_arrays import from_outside
 from gradwire.tracing.libraries import SCIPY, substitute_of
 from gradwire.tracing.number_classes import CLASSES
 from gradwire.tracing.patching import PATCHES, Binding, Patch
 from gradwire.tracing.purity import DRAWING, is_home_of_pure
-from gradwire.tracing.recordable import from_outside
 from gradwire.tracing.state import OfProcess, State, equal
 from gradwire.tracing.traces import LIBRARIES
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing import literals
-from gradwire.tracing.recordable import unwrapped
+from gradwire.tracing.lazy_arrays import unwrapped
 from gradwire.tracing.shapes import AbstractArray, item_aval
 from gradwire.tracing.terms import AT, Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, not_traceable

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradwire.bfloat16 import INEXACT
 from gradwire.tracing.bodies import Nest, step_of
-from gradwire.tracing.recordable import holds_recorded
+from gradwire.tracing.lazy_arrays import holds_recorded
 from gradwire.tracing.tracer import Tracer, term_of
 from gradwire.tracing.traces import not_traceable
 

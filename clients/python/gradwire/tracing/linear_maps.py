@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tracing.recordable import holds_recorded
+from gradwire.tracing.lazy_arrays import holds_recorded
 from gradwire.tracing.traces import not_traceable
 
 #: NumPy without its annotations, which do not know recorded arrays.

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tracing.recordable import holds_recorded, unwrapped
+from gradwire.tracing.lazy_arrays import holds_recorded, unwrapped
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, term_of
 from gradwire.tracing.traces import LIBRARIES, current, not_traceable

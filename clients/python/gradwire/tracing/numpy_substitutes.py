@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing.calls import is_ordered
+from gradwire.tracing.lazy_arrays import holds_recorded
 from gradwire.tracing.numpy_trace import NumpyTrace
-from gradwire.tracing.recordable import holds_recorded
 from gradwire.tracing.substitutes import (
     Method,
     Substitute,

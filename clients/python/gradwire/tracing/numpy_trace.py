@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from gradwire.tracing import literals
 from gradwire.tracing.calls import into, record_call
-from gradwire.tracing.decided import DECIDED
 from gradwire.tracing.decompositions import DECOMPOSITIONS
+from gradwire.tracing.guarded import DECIDED
+from gradwire.tracing.lazy_arrays import unwrapped, with_out
 from gradwire.tracing.mutations import MUTATIONS
-from gradwire.tracing.recordable import unwrapped, with_out
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.terms import ITEM, Scope, Term
 from gradwire.tracing.tracer import Tracer, term_of

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tracing.lazy_arrays import holds_recorded
 from gradwire.tracing.linear_maps import MOST_ELEMENTS, arguments
 from gradwire.tracing.piecewise import Clamped, PiecewisePolynomial, polynomial_of, unknown
-from gradwire.tracing.recordable import holds_recorded
 from gradwire.tracing.substitutes import Method, Substitute, substitute, substituted_method
 
 #: NumPy without its annotations, which do not know recorded arrays.

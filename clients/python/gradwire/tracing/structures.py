@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradwire import trees
-from gradwire.tracing.recordable import unwrapped
+from gradwire.tracing.lazy_arrays import unwrapped
 from gradwire.trees import LEAF, Structure, paths, unflatten
 
 __all__ = [

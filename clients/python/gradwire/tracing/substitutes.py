@@ -7,14 +7,14 @@ from functools import partial, update_wrapper
 from types import FunctionType, MethodType
 from typing import Any, TypeAlias
 
-from gradwire.tracing.patching import Binding
-from gradwire.tracing.recordable import (
+from gradwire.tracing.lazy_arrays import (
     called_by_user,
     holds_recorded,
     recordable,
     unwrapped,
     with_out,
 )
+from gradwire.tracing.patching import Binding
 from gradwire.tracing.traces import current
 
 #: A function and its substitute; a class, the name of a method of it, and its substitute.

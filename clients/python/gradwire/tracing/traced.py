@@ -19,8 +19,8 @@ from gradwire.results import Evaluation
 from gradwire.stored import RemoteArray
 from gradwire.tracing.evaluation import LocalValues, NotHere
 from gradwire.tracing.failures import explained
+from gradwire.tracing.lazy_arrays import RecordableArray
 from gradwire.tracing.numpy_trace import NumpyTrace
-from gradwire.tracing.recordable import RecordableArray
 from gradwire.tracing.recorded import as_recorded
 from gradwire.tracing.rolling import rolled
 from gradwire.tracing.shapes import Aval

@@ -15,10 +15,9 @@ from gradwire.hidden import plain
 from gradwire.stored import RemoteArray
 from gradwire.tracing import literals, wrappers
 from gradwire.tracing.array_methods import Methods
-from gradwire.tracing.conversions import DECIDING, Conversions
 from gradwire.tracing.elements import Elements, unknown_copy
+from gradwire.tracing.lazy_arrays import RecordableArray, unwrapped
 from gradwire.tracing.operators import Operators
-from gradwire.tracing.recordable import RecordableArray, unwrapped
 from gradwire.tracing.shapes import (
     BY_VALUES,
     Aval,
@@ -29,6 +28,7 @@ from gradwire.tracing.shapes import (
     measured,
 )
 from gradwire.tracing.terms import Scope, Term, dependencies
+from gradwire.tracing.to_python import DECIDING, Conversions
 from gradwire.tracing.traces import Trace, foreign, not_traceable, recording
 from gradwire.tracing.views import View
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.hidden import MASKED_HINT
-from gradwire.tracing.recordable import RecordableArray
+from gradwire.tracing.lazy_arrays import RecordableArray
 from gradwire.tracing.shapes import AbstractArray
 from gradwire.tracing.traces import not_traceable
 

@@ -9,7 +9,6 @@ from gradwire.tf.clipping import clip_by_norm as clip_by_norm
 from gradwire.tf.clipping import clip_by_value as clip_by_value
 from gradwire.tf.control import *
 from gradwire.tf.creation import *
-from gradwire.tf.creators import variable_creator_scope as variable_creator_scope
 from gradwire.tf.gathering import *
 from gradwire.tf.joining import concat as concat
 from gradwire.tf.joining import parallel_stack as parallel_stack
@@ -96,6 +95,7 @@ from gradwire.tf.products import tensordot as tensordot
 from gradwire.tf.shape_ops import *
 from gradwire.tf.stubs import *
 from gradwire.tf.tensor_arrays import TensorArray as TensorArray
+from gradwire.tf.variable_creators import variable_creator_scope as variable_creator_scope
 
 divide = truediv
 space_to_batch_nd = space_to_batch

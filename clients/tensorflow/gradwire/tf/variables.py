@@ -12,7 +12,6 @@ import numpy as np
 
 from gradwire.tf.arguments import only
 from gradwire.tf.conversion import convert_to_tensor as as_tensor
-from gradwire.tf.creators import Created
 from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import OutOfRangeError, invalid
 from gradwire.tf.fetching import note_assigned
@@ -23,6 +22,7 @@ from gradwire.tf.scattering import Scattered
 from gradwire.tf.scopes import scoped
 from gradwire.tf.shapes import TensorShape, as_shape
 from gradwire.tf.tensors import METHODS, Operand, Tensor, shown
+from gradwire.tf.variable_creators import Created
 from gradwire.tf.variable_slices import VariableSlice
 from gradwire.tracing.terms import VALUE
 
