@@ -13,8 +13,8 @@ from gradwire.tf import nest
 from gradwire.tf.conversion import convert_to_tensor, tensor_of, zeros_of
 from gradwire.tf.fetching import along, ask, fetch, named, separated, write_with_variables
 from gradwire.tf.nodes import Recorder, Spec, TensorNode, active, only, record
-from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
-from gradwire.tf.remote import Question
+from gradwire.tf.recordings import CustomGradient, Subgraph, TapeRecording
+from gradwire.tf.remote import Query
 from gradwire.tf.steps import again
 from gradwire.tf.tapes import UnconnectedGradients
 from gradwire.tf.tensors import Tensor
@@ -142,14 +142,14 @@ class ForwardAccumulator:
 
     def _derived(self, target: TensorNode) -> Tensor | None:
         tangents = self._recording.tangents
-        replay = Replay(self._recording, [target])
+        subgraph = Subgraph(self._recording, [target])
         starts = [
-            node for node in replay.order if isinstance(node, TensorNode) and node in tangents
+            node for node in subgraph.order if isinstance(node, TensorNode) and node in tangents
         ]
-        replay.make(starts)
-        of = replay.of(target)
+        subgraph.make(starts)
+        of = subgraph.of(target)
         pairs = [
-            (clone, tangents[node]) for node in starts if (clone := replay.of(node)) is not None
+            (clone, tangents[node]) for node in starts if (clone := subgraph.of(node)) is not None
         ]
         if of is None or not pairs:
             return None
@@ -173,16 +173,16 @@ def _tangent(
 def _request(target: TensorNode, of: TensorNode, pairs: Sequence[tuple[TensorNode, Tensor]]) -> Any:
     fetch([tangent._node for _, tangent in pairs])
     written = write_with_variables([of, *(clone for clone, _ in pairs)])
-    sent, kept = separated(along(written))
+    local, remote = separated(along(written))
     options = {
         "tangents": {written.names[clone]: tangent._value() for clone, tangent in pairs},
         "target": written.names[of],
-        "outputs": named(written, sent, kept),
+        "outputs": named(written, local, remote),
         "promotion": "strict",
     }
-    question = Question("jvp", written.text, options, ["outputs.1"] if kept else [])
-    answer, values = ask(written, question)
-    for node, value in zip([*sent, *kept], [*answer.outputs[0], *values], strict=True):
+    query = Query("jvp", written.text, options, ["outputs.1"] if remote else [])
+    answer, values = ask(written, query)
+    for node, value in zip([*local, *remote], [*answer.outputs[0], *values], strict=True):
         node.settle(value)
     of.settle(answer.value)
     if target.value is None:

@@ -21,8 +21,8 @@ from gradwire.tf.fetching import (
 )
 from gradwire.tf.gathered import Source, find_gathers, slices
 from gradwire.tf.nodes import Spec, TensorNode, active, part_of, record
-from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
-from gradwire.tf.remote import Question, nothing
+from gradwire.tf.recordings import CustomGradient, Subgraph, TapeRecording
+from gradwire.tf.remote import Query, nothing
 from gradwire.tf.steps import again
 from gradwire.tf.tensors import Tensor
 
@@ -38,12 +38,12 @@ def vjp(
 
     Values that ``ends`` were computed from are constant.
     """
-    replay = Replay(recording, targets, ends)
-    find_gathers(replay, sources, targets)
-    custom_gradients = replay.custom_gradients()
+    subgraph = Subgraph(recording, targets, ends)
+    find_gathers(subgraph, sources, targets)
+    custom_gradients = subgraph.custom_gradients()
     if custom_gradients:
         return _across(recording, targets, seeds, sources, custom_gradients, ends)
-    found = _derived("vjp", replay, targets, seeds, sources)
+    found = _derived("vjp", subgraph, targets, seeds, sources)
     return [
         _connected(recording, targets, source, _summed(parts, source))
         for parts, source in zip(found, sources, strict=True)
@@ -54,10 +54,10 @@ def jacobian(
     recording: TapeRecording, target: TensorNode, sources: Sequence[Source]
 ) -> list[Tensor | None]:
     """The derivative of each element of a target in each element of the sources."""
-    replay = Replay(recording, [target])
-    if replay.custom_gradients():
+    subgraph = Subgraph(recording, [target])
+    if subgraph.custom_gradients():
         return _row_by_row(recording, target, sources)
-    found = _derived("jacobian", replay, [target], [None], sources)
+    found = _derived("jacobian", subgraph, [target], [None], sources)
     return [
         _connected(
             recording,
@@ -85,22 +85,22 @@ def _connected(
 
 def _derived(
     function: str,
-    replay: Replay,
+    subgraph: Subgraph,
     targets: Sequence[TensorNode],
     seeds: Sequence[Tensor | None],
     sources: Sequence[Source],
 ) -> list[list[Tensor | None]]:
     """A derivative at each node of each source."""
-    replay.make(
+    subgraph.make(
         [node for source in sources if not source.rows for node in source.nodes],
         whole=[node for source in sources for node in source.rows],
     )
     pairs = [
         (target, clone, seed)
         for target, seed in zip(targets, seeds, strict=True)
-        if (clone := replay.of(target)) is not None
+        if (clone := subgraph.of(target)) is not None
     ]
-    asked_at = [[replay.of(node) for node in source.asked] for source in sources]
+    asked_at = [[subgraph.of(node) for node in source.asked] for source in sources]
     flat = [node for nodes in asked_at for node in nodes if node is not None]
     if not pairs or not flat:
         return [[None] * len(nodes) for nodes in asked_at]
@@ -135,42 +135,42 @@ def _request(
     ``variables`` are those whose derivatives are asked for, None for tensors'.
     """
     fetch([seed._node for _, _, seed in pairs if seed is not None])
-    replayed = [clone for _, clone, _ in pairs]
-    written = write_with_variables([*replayed, *flat])
-    sent, kept = separated(along(written))
-    stays = [
+    copies = [clone for _, clone, _ in pairs]
+    written = write_with_variables([*copies, *flat])
+    local, remote = separated(along(written))
+    is_remote = [
         function == "vjp"
         and variable is not None
         and not variable._gradient_is_read
         and may_stay(node.spec)
         for node, variable in zip(flat, variables, strict=True)
     ]
-    come = [node for node, stay in zip(flat, stays, strict=True) if not stay]
-    stay = [node for node, stay in zip(flat, stays, strict=True) if stay]
-    targets = [written.names[node] for node in replayed]
+    local_sources = [node for node, there in zip(flat, is_remote, strict=True) if not there]
+    remote_sources = [node for node, there in zip(flat, is_remote, strict=True) if there]
+    targets = [written.names[node] for node in copies]
     options: dict[str, Any] = {
         "target": targets[0] if function == "jacobian" else targets,
-        "sources": named(written, come, stay),
-        "outputs": named(written, sent, kept),
+        "sources": named(written, local_sources, remote_sources),
+        "outputs": named(written, local, remote),
         "promotion": "strict",
     }
     if any(seed is not None for _, _, seed in pairs):
         options["output_gradients"] = [
             None if seed is None else seed._value() for _, _, seed in pairs
         ]
-    keep = [*(["gradients.1"] if stay else []), *(["outputs.1"] if kept else [])]
+    lists = [*(["gradients.1"] if remote_sources else []), *(["outputs.1"] if remote else [])]
     method = "jacobian" if function == "jacobian" else "gradient"
     readers = [
         variable._note_gradient_read
-        for variable, stay in zip(variables, stays, strict=True)
-        if stay
+        for variable, there in zip(variables, is_remote, strict=True)
+        if there
     ]
-    question = Question(method, written.text, options, keep)
-    answer, values = ask(written, question, [*readers, *[nothing] * len(kept)])
+    query = Query(method, written.text, options, lists)
+    answer, values = ask(written, query, [*readers, *[nothing] * len(remote)])
     gradients = answer.jacobian if function == "jacobian" else answer.gradients
-    came, stayed = iter(gradients[0]), iter(values)
-    found = [next(stayed) if stays_there else next(came) for stays_there in stays]
-    for node, value in zip([*sent, *kept], [*answer.outputs[0], *stayed], strict=True):
+    local_gradients, remote_values = iter(gradients[0]), iter(values)
+    found = [next(remote_values if there else local_gradients) for there in is_remote]
+    for node, value in zip([*local, *remote], [*answer.outputs[0], *remote_values], strict=True):
         node.settle(value)
     at = [answer.value] if function == "jacobian" else answer.value
     for (target, clone, _), value in zip(pairs, at, strict=True):
@@ -254,9 +254,9 @@ def _across(
             node for custom_gradient in custom_gradients[:upto] for node in custom_gradient.outputs
         ]
         starts = list(dict.fromkeys(starts))
-        replay = Replay(recording, of, ends)
+        subgraph = Subgraph(recording, of, ends)
         points = [Source([node], node.spec, [node] if node in gathers else []) for node in starts]
-        parts = _derived("vjp", replay, of, weights, points)
+        parts = _derived("vjp", subgraph, of, weights, points)
         for node, (part,) in zip(starts, parts, strict=True):
             if part is not None:
                 found[node] = found[node] + part if node in found else part

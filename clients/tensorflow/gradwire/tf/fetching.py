@@ -13,7 +13,7 @@ from gradwire.defaults import default_address
 from gradwire.errors import APIError, GradwireError, TransportError
 from gradwire.tf import errors
 from gradwire.tf.nodes import Shape, Spec, TensorNode
-from gradwire.tf.remote import Question, answered
+from gradwire.tf.remote import Query, answered
 from gradwire.tracing.writing import Written, write
 
 #: A tensor is large if it has more elements.
@@ -73,15 +73,15 @@ def fetch(nodes: Iterable[TensorNode]) -> None:
         return
     written = write_with_variables(pending)
     asked = set(pending)
-    sent, kept = separated([node for node in along(written) if node not in asked])
-    question = Question(
+    local, remote = separated([node for node in along(written) if node not in asked])
+    query = Query(
         "evaluate",
         written.text,
-        {"outputs": named(written, [*pending, *sent], kept), "promotion": "strict"},
-        ["outputs.1"] if kept else [],
+        {"outputs": named(written, [*pending, *local], remote), "promotion": "strict"},
+        ["outputs.1"] if remote else [],
     )
-    answer, values = ask(written, question)
-    for node, value in zip([*pending, *sent, *kept], [*answer.outputs[0], *values], strict=True):
+    answer, values = ask(written, query)
+    for node, value in zip([*pending, *local, *remote], [*answer.outputs[0], *values], strict=True):
         node.settle(value)
 
 
@@ -123,13 +123,13 @@ def separated(nodes: Iterable[TensorNode]) -> tuple[list[TensorNode], list[Tenso
 
     The latter are variables' that Python did not read the time before, and large ones.
     """
-    sent: list[TensorNode] = []
-    kept: list[TensorNode] = []
+    local: list[TensorNode] = []
+    remote: list[TensorNode] = []
     for node in nodes:
         variable = node.owner() if node.assigned and node.owner is not None else None
         unread = _is_large(node.shape) if variable is None else not variable._was_read
-        (kept if unread and may_stay(node.spec) else sent).append(node)
-    return sent, kept
+        (remote if unread and may_stay(node.spec) else local).append(node)
+    return local, remote
 
 
 def may_stay(spec: Spec) -> bool:
@@ -140,11 +140,11 @@ def may_stay(spec: Spec) -> bool:
 
 
 def ask(
-    written: Written, question: Question, on_reads: Iterable[Callable[[], None]] | None = None
+    written: Written, query: Query, on_reads: Iterable[Callable[[], None]] | None = None
 ) -> tuple[Any, list[Any]]:
-    """The answer to a question and what it may have left with the service."""
+    """The answer to a query and what it may have left with the service."""
     try:
-        return answered(question, written.variables, on_reads)
+        return answered(query, written.variables, on_reads)
     except GradwireError as error:
         raise translated(error, written) from error
 

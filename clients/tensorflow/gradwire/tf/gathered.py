@@ -16,7 +16,7 @@ from gradwire.tf.calls import call
 from gradwire.tf.connections import CONSTANT, function_of, reached
 from gradwire.tf.conversion import tensor_of
 from gradwire.tf.nodes import Spec, TensorNode
-from gradwire.tf.recordings import Replay
+from gradwire.tf.recordings import Subgraph
 from gradwire.tf.slices import IndexedSlices
 from gradwire.tf.steps import again
 from gradwire.tf.tensors import Tensor
@@ -40,25 +40,27 @@ class Source:
         return self.rows or self.nodes
 
 
-def find_gathers(replay: Replay, sources: Sequence[Source], targets: Sequence[TensorNode]) -> None:
+def find_gathers(
+    subgraph: Subgraph, sources: Sequence[Source], targets: Sequence[TensorNode]
+) -> None:
     """Note for each source the gathers from it, if it is used by gathers alone."""
-    if not any(isinstance(term, TensorNode) and term.rows is not None for term in replay.order):
+    if not any(isinstance(term, TensorNode) and term.rows is not None for term in subgraph.order):
         return
-    flowing = reached(replay.recording, targets)
+    flowing = reached(subgraph.recording, targets)
     for source in sources:
-        computed = any(node in replay.recording.recorded for node in source.nodes)
+        computed = any(node in subgraph.recording.recorded for node in source.nodes)
         if computed and len(sources) > 1:
             continue  # a copy of what was gathered would hide what leads to it from the others
-        found = _gathers(replay, source.nodes, targets, flowing)
+        found = _gathers(subgraph, source.nodes, targets, flowing)
         if len(found) > 1:
-            order = {node: at for at, node in enumerate(replay.backward(targets))}
+            order = {node: at for at, node in enumerate(subgraph.backward(targets))}
             found.sort(key=lambda pair: order.get(pair[0], len(order)))
         source.rows = [node for node, _ in found]
         source.signs = [sign for _, sign in found]
 
 
 def _gathers(
-    replay: Replay,
+    subgraph: Subgraph,
     nodes: Sequence[TensorNode],
     targets: Sequence[TensorNode],
     flowing: set[Any],
@@ -69,7 +71,7 @@ def _gathers(
         node, sign = pending.pop()
         if node in targets:
             return []
-        for each in replay.consumers(node):
+        for each in subgraph.consumers(node):
             if each not in flowing or function_of(each) in CONSTANT:
                 continue
             if each.operands[0] is node and each.rows is not None:

@@ -1,4 +1,4 @@
-"""The recording of a tape, and its replay between sources and targets."""
+"""The recording of a tape, and its subgraph between sources and targets."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class TapeRecording:
         return found
 
 
-class Replay:
+class Subgraph:
     """A recording's operations repeated as functions of copies of the sources.
 
     Values that the recording does not have stay as they are, and are constant in derivatives. The

@@ -43,7 +43,7 @@ PAUSE_SECONDS: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Query:
     """The method, text and options of a request, without its variables."""
 
     #: The client's method.
@@ -53,7 +53,7 @@ class Question:
     #: The lists in the answer whose arrays may stay with the service.
     keep: Sequence[str] = ()
 
-    def ask(
+    def send(
         self, client: Client, variables: dict[str, Any], release: list[str], *, keep: bool
     ) -> Any:
         """The answer for some variables; results are released with it."""
@@ -164,13 +164,13 @@ class Result:
 class Request:
     """A request, with what it sends: its results may have to be computed again."""
 
-    __slots__ = ("_question", "_session", "_variables", "remembered_bytes", "results")
+    __slots__ = ("_query", "_session", "_variables", "remembered_bytes", "results")
 
     def __init__(
-        self, session: Session, question: Question, variables: dict[str, Array | Result]
+        self, session: Session, query: Query, variables: dict[str, Array | Result]
     ) -> None:
         self._session: Session = session
-        self._question: Question = question
+        self._query: Query = query
         self._variables: dict[str, Array | Result] = variables
         #: The results that stayed with the service, at their places among the parts of the answer.
         self.results: list[weakref.ref[Result] | None] = []
@@ -195,9 +195,9 @@ class Request:
             if isinstance(each, Result):
                 variables[name] = each.array if each.stored is None else each.stored
                 home = home or (each.home if each.stored is not None else None)
-        answer = self._session.ask(self._question, variables, home, keep=keep)
+        answer = self._session.ask(self._query, variables, home, keep=keep)
         home = answer.raw.request.headers.get(HOME)
-        return answer, self._settled(self._question.parts(answer), home)
+        return answer, self._settled(self._query.parts(answer), home)
 
     def _settled(self, values: list[Any], home: str | None) -> list[Any]:
         again, found = bool(self.results), list[Any]()
@@ -247,13 +247,11 @@ class Session:
         if self._process == os.getpid():  # after a fork, it is the parent's
             self._released.append(ref)
 
-    def ask(
-        self, question: Question, variables: dict[str, Any], home: str | None, *, keep: bool
-    ) -> Any:
+    def ask(self, query: Query, variables: dict[str, Any], home: str | None, *, keep: bool) -> Any:
         """The answer to a request, which also releases."""
         released = [self._released.popleft() for _ in range(len(self._released))]
         try:
-            return question.ask(self.at(home), variables, released, keep=keep)
+            return query.send(self.at(home), variables, released, keep=keep)
         except BaseException:
             self._released.extend(released)
             raise
@@ -326,7 +324,7 @@ def nothing() -> None:
 
 
 def answered(
-    question: Question,
+    query: Query,
     variables: dict[str, Any],
     on_reads: Iterable[Callable[[], None]] | None = None,
 ) -> tuple[Any, list[Any]]:
@@ -340,7 +338,7 @@ def answered(
         for name, value in variables.items()
     }
     session.copy([each for each in operands.values() if isinstance(each, Result)])
-    request = Request(session, question, operands)
+    request = Request(session, query, operands)
     answer, found = session.run(request, keep=session.keeps)
     calls = [nothing] * len(found) if on_reads is None else list(on_reads)
     return answer, [
