@@ -265,6 +265,8 @@ def test_a_quorum_stays_while_pods_are_moved():
     scaler = MANIFESTS["HorizontalPodAutoscaler gradwire"]["spec"]
     assert scaler["scaleTargetRef"]["name"] == "gradwire"
     assert scaler["minReplicas"] == replicas == 3
+    (policy,) = scaler["behavior"]["scaleDown"]["policies"]
+    assert policy == {"type": "Pods", "value": 1, "periodSeconds": 300}
     for name in ("gradwire", "nginx"):
         workload = MANIFESTS[f"Deployment {name}"]["spec"]
         budget = MANIFESTS[f"PodDisruptionBudget {name}"]["spec"]
