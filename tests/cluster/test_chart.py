@@ -87,20 +87,22 @@ def test_a_release_conforms_to_the_schemas(render: Render):
             kubernetes_validate.validate(manifest, VERSION, strict=True)
 
 
+VALUES = """
+image: registry.example/it:1
+imagePullSecrets: [{name: pull}]
+replicas: {min: 4, max: 5}
+resources: {requests: {cpu: "4"}, limits: {cpu: "4", memory: 3Gi}}
+settings: {GRADWIRE_CACHE_BYTES: 1GiB, GRADWIRE_KEY_CONCURRENT: 8}
+keysSecret: mine
+redis: {storage: 9Gi}
+route: {hostnames: [it.example], parentRefs: [{name: door}]}
+namespaces: {gateway: monitoring, monitoring: prometheus}
+dns: 10.0.0.10
+"""
+
+
 def test_every_value_is_applied(render: Render):
-    released = render(
-        namespace="other",
-        image="registry.example/it:1",
-        imagePullSecrets=[{"name": "pull"}],
-        replicas={"min": 4, "max": 5},
-        resources={"requests": {"cpu": "4"}, "limits": {"cpu": "4", "memory": "3Gi"}},
-        settings={"GRADWIRE_CACHE_BYTES": "1GiB", "GRADWIRE_KEY_CONCURRENT": 8},
-        keysSecret="mine",
-        redis={"storage": "9Gi"},
-        route={"hostnames": ["it.example"], "parentRefs": [{"name": "door"}]},
-        namespaces={"gateway": "monitoring", "monitoring": "prometheus"},
-        dns="10.0.0.10",
-    )
+    released = render(namespace="other", **yaml.safe_load(VALUES))
     for manifest in released.values():
         if not manifest["apiVersion"].startswith(GATEWAY):
             kubernetes_validate.validate(manifest, VERSION, strict=True)
@@ -163,25 +165,26 @@ def test_replicas_with_gpus_may_be_enabled(render: Render):
     assert checksums[0] != checksums[1]  # so they are replaced
 
 
+GPU_VALUES = """
+gpu:
+  enabled: true
+  redirectFlops: "7000000000"
+  image: registry.example/gpu:1
+  replicas: 2
+  resources:
+    requests: {cpu: "8", memory: 5Gi}
+    limits: {cpu: "8", memory: 9Gi, nvidia.com/gpu: "2"}
+  nodeSelector: {kind: gpu}
+  tolerations: [{key: dedicated, operator: Exists}]
+imagePullSecrets: [{name: pull}]
+keysSecret: mine
+namespaces: {gateway: gateway, monitoring: prometheus}
+"""
+
+
 def test_every_value_of_gpus_is_applied(render: Render):
-    tolerations = [{"key": "dedicated", "operator": "Exists"}]
-    limits = {"cpu": "8", "memory": "9Gi", "nvidia.com/gpu": "2"}
-    resources = {"requests": {"cpu": "8", "memory": "5Gi"}, "limits": limits}
-    released = render(
-        namespace="other",
-        gpu={
-            "enabled": True,
-            "redirectFlops": "7000000000",
-            "image": "registry.example/gpu:1",
-            "replicas": 2,
-            "resources": resources,
-            "nodeSelector": {"kind": "gpu"},
-            "tolerations": tolerations,
-        },
-        imagePullSecrets=[{"name": "pull"}],
-        keysSecret="mine",
-        namespaces={"gateway": "gateway", "monitoring": "prometheus"},
-    )
+    values = yaml.safe_load(GPU_VALUES)
+    released = render(namespace="other", **values)
     for name in GPU:
         kubernetes_validate.validate(released[name], VERSION, strict=True)
     settings = released["ConfigMap gradwire-settings"]["data"]
@@ -191,9 +194,9 @@ def test_every_value_of_gpus_is_applied(render: Render):
     pod = deployment["template"]["spec"]
     (container,) = pod["containers"]
     assert container["image"] == "registry.example/gpu:1"
-    assert container["resources"] == resources
-    assert pod["nodeSelector"].items() >= {"kind": "gpu"}.items()
-    assert pod["tolerations"] == tolerations
+    assert container["resources"] == values["gpu"]["resources"]
+    assert pod["nodeSelector"]["kind"] == "gpu"
+    assert pod["tolerations"] == values["gpu"]["tolerations"]
     assert pod["imagePullSecrets"] == [{"name": "pull"}]
     assert {"mine", "gradwire-redis"} == {
         of["secret"]["secretName"] for of in pod["volumes"] if "secret" in of
@@ -201,6 +204,36 @@ def test_every_value_of_gpus_is_applied(render: Render):
     assert admitted(released["NetworkPolicy gradwire-gpu"]) == ["prometheus"]
     upstream = released["ConfigMap nginx-upstream"]["data"]["upstream.conf"]
     assert upstream.count("server gradwire-gpu-replicas.other.svc.cluster.local ") == 1
+
+
+PODS = """
+pod:
+  annotations: {a: b}
+  labels: {team: it}
+  affinity: {podAntiAffinity: {}}
+  topologySpreadConstraints: [{maxSkew: 2, topologyKey: rack, whenUnsatisfiable: DoNotSchedule}]
+  serviceAccountName: mine
+  priorityClassName: high
+extraEnv:
+- {name: GRADWIRE_CORES, value: "7"}
+gpu: {enabled: true}
+"""
+
+
+def test_pods_of_replicas_have_further_fields(render: Render):
+    values = yaml.safe_load(PODS)
+    released, fields, extra = render(**values), values["pod"], values["extraEnv"]
+    labels, annotations = fields.pop("labels"), fields.pop("annotations")
+    for app in ("gradwire", "gradwire-gpu"):
+        deployment = released[f"Deployment {app}"]
+        kubernetes_validate.validate(deployment, VERSION, strict=True)
+        metadata, pod = deployment["spec"]["template"].values()
+        assert metadata["labels"] == {"app": app, **labels}
+        assert metadata["annotations"].items() > annotations.items()
+        fields["topologySpreadConstraints"][0]["labelSelector"] = {"matchLabels": {"app": app}}
+        assert pod.items() > fields.items()
+        (container,) = pod["containers"]
+        assert [one for one in container["env"] if one["name"] == "GRADWIRE_CORES"] == extra
 
 
 def test_redis_and_route_may_be_disabled(render: Render):
@@ -281,6 +314,8 @@ INVALID: list[dict[str, Any]] = [
     {"replicas": {"min": 1}},
     {"settings": {"CACHE_BYTES": "1GiB"}},
     {"resources": {"limits": None}},
+    {"pod": {"labels": {"app": "other"}}},
+    {"extraEnv": [{"value": "x"}]},
     {"gpu": {"redirectFlops": "5e9"}},
     {"gpu": {"resources": {"limits": {"nvidia.com/gpu": None}}}},
 ]

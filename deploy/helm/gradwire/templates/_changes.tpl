@@ -26,17 +26,28 @@
 {{- $_ := set $pod "tolerations" $values.gpu.tolerations }}
 {{- end }}
 {{- with $values.imagePullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end }}
+{{- range $field := list "affinity" "serviceAccountName" "priorityClassName" }}
+{{- with get $values.pod $field }}{{ $_ := set $pod $field . }}{{ end }}
+{{- end }}
+{{- $constraints := list }}
+{{- range $constraint := $values.pod.topologySpreadConstraints }}
+{{- $constraints = append $constraints (hasKey $constraint "labelSelector" | ternary $constraint (merge (dict "labelSelector" $it.spec.selector) $constraint)) }}
+{{- end }}
+{{- with $constraints }}{{ $_ := set $pod "topologySpreadConstraints" . }}{{ end }}
+{{- $_ := set $it.spec.template.metadata "labels" (merge $it.spec.template.metadata.labels $values.pod.labels) }}
 {{- range $volume := $pod.volumes }}
 {{- if eq $volume.name "keys" }}{{ $_ := set $volume.secret "secretName" $values.keysSecret }}{{ end }}
 {{- if eq $volume.name "redis-ca" }}{{ $_ := set $volume.secret "secretName" $values.redis.secret }}{{ end }}
 {{- end }}
-{{- $environment := list }}
+{{- $environment := list }}{{ $given := list }}
+{{- range $entry := $values.extraEnv }}{{ $given = append $given $entry.name }}{{ end }}
 {{- range $entry := $container.env }}
-{{- if not (hasKey $settings $entry.name) }}{{ $environment = append $environment $entry }}{{ end }}
+{{- if not (or (hasKey $settings $entry.name) (has $entry.name $given)) }}{{ $environment = append $environment $entry }}{{ end }}
 {{- if eq $entry.name "GRADWIRE_STORE" }}{{ $_ := set $entry.valueFrom.secretKeyRef "name" $values.redis.secret }}{{ end }}
 {{- end }}
-{{- $_ := set $container "env" $environment }}
-{{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/settings" (toJson $settings | sha256sum)) }}
+{{- $_ := set $container "env" (concat $environment $values.extraEnv) }}
+{{- $checksum := dict "checksum/settings" (toJson $settings | sha256sum) }}
+{{- $_ := set $it.spec.template.metadata "annotations" (merge $checksum $values.pod.annotations) }}
 {{- else if eq $name "HorizontalPodAutoscaler gradwire" }}
 {{- $_ := set $it.spec "minReplicas" (int $values.replicas.min) }}
 {{- $_ := set $it.spec "maxReplicas" (int $values.replicas.max) }}
