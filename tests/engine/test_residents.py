@@ -25,7 +25,6 @@ LOGISTIC = "z = X @ w\nmean(log1p(exp(-Y * z)))"
 RIDGE = "w @ (X.T @ X) @ w - 2 * (X.T @ Y) @ w"
 PROCESS = "L = cholesky(K)\na = solve_triangular(L, w, lower=True)\nsum(a * a) + sum(log(diag(L)))"
 LOOP = "s = w\nfor i in range(30):\n    s = tanh(s + X[i] * X[0])\nsum(s)"
-SORTED = "s = w\nfor x in sort(X, axis=0):\n    s = 0.9 * s + x * s\nsum(s)"
 
 
 def go_on() -> None:
