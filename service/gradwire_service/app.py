@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from time import monotonic, time
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -153,11 +153,12 @@ def create_app(
     export = open_trace_export(settings)
     metrics = Metrics()
     keyring = keys.keyring
+    isolated = keyring is not None
     metrics.watch_keys(
         lambda: 0 if keyring is None else len(keyring.keys),
         lambda: keyring is not None and keyring.stale,
     )
-    queues = open_queues(settings, metrics, clock, isolated=keyring is not None)
+    queues = open_queues(settings, metrics, clock, isolated=isolated)
     queue = queues.computations
     capacity = Capacity(queue, queues.gpu, clock)
     placement = Placement(always=settings.gpu_placement == "always")
@@ -166,7 +167,6 @@ def create_app(
     metrics.tell_machine_code(compiled=compiled)
     if settings.machine_code and settings.processes and not compiled:
         logger.info("machine code is off: it needs Linux and llvmlite; NumPy computes")
-    isolated = keyring is not None
     engines = open_engines(settings, isolated=isolated)
 
     store = open_store(settings, None if now is time else now)
@@ -198,7 +198,7 @@ def create_app(
     dispatcher = JobDispatcher(executors.jobs, executors.gpu_jobs, placement)
     runs = Runs(dispatcher, capacity, store, threads, metrics, settings, clock, now)
     metrics.watch_jobs(lambda: runs.running)
-    offloader = Offloader(capacity, placement, metrics, settings, clock)
+    offloader = Offloader(dependencies)
     exposition = Exposition(
         metrics,
         lambda: {kind: store.usage(kind).records for kind in store.policies},
@@ -235,7 +235,7 @@ def create_app(
         recorder=recorder,
         export=export,
         origins=settings.cors_origins,
-        keyring=keys.keyring,
+        keyring=keyring,
     )
     app.state.capacity = capacity
     app.state.executors = executors.computations
@@ -244,22 +244,39 @@ def create_app(
     app.state.gpu = gpu
     app.state.store = store
     app.state.recorder = recorder
-    app.state.keyring = keys.keyring
+    app.state.keyring = keyring
+    warmed_up = None if gpu is None else lambda: gpu.warmed_up
+    state = health.router(capacity, exposition, compiled=compiled, warmed_up=warmed_up)
+    _include_routers(app, dependencies, offloader, runs, threads, state)
+    return app
+
+
+def _include_routers(
+    app: Application,
+    dependencies: Dependencies,
+    offloader: Offloader,
+    runs: Runs,
+    threads: ThreadPoolExecutor,
+    state: APIRouter,
+) -> None:
+    """Include the routers of all resources, and that of the process's ``state``.
+
+    Routes are tried in this order, which is also that of the OpenAPI document.
+    """
+    keyring = app.state.keyring
     app.router.routes[:0] = computations.routes(dependencies, offloader, threads)
     for resource in (computations, tapes, programs, tensors, jobs):
         app.include_router(task_routes.router(offloader, resource.ROUTES))
     app.include_router(solve_routes.router(dependencies, offloader, runs))
     app.include_router(jobs.router(dependencies, offloader, runs))
-    if keys.keyring is not None:
-        app.include_router(tenants.router(dependencies, keys.keyring, threads))
-    app.include_router(catalogue.router(settings, placement))
-    warmed_up = None if gpu is None else lambda: gpu.warmed_up
-    app.include_router(health.router(capacity, exposition, compiled=compiled, warmed_up=warmed_up))
+    if keyring is not None:
+        app.include_router(tenants.router(dependencies, keyring, threads))
+    app.include_router(catalogue.router(dependencies.settings, dependencies.placement))
+    app.include_router(state)
     app.include_router(documentation.router(app.openapi))
-    if settings.page:
+    if dependencies.settings.page:
         app.include_router(page.router())
         app.include_router(guide.router())
-    return app
 
 
 async def _pass_on(request: Request, error: Exception) -> Response:

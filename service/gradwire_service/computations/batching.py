@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -17,12 +17,11 @@ from gradwire_engine.queries import Call, Entry, JointCall, padded
 
 from gradwire_service.computations.handlers import Computation
 from gradwire_service.computations.inline import inline_limits
+from gradwire_service.dependencies import Dependencies
 from gradwire_service.problems import problem_of
 from gradwire_service.routes.exchange import Exchange
-from gradwire_service.scheduling import Capacity, Deadline, InlineDeadline, TooLongInline
-from gradwire_service.settings import Settings
+from gradwire_service.scheduling import Deadline, InlineDeadline, TooLongInline
 from gradwire_service.tasks.request import REPLAY
-from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.shared import SharedBody
 
 logger = logging.getLogger("gradwire")
@@ -114,18 +113,12 @@ class Batcher:
     Only for the event loop; longer joint replays run in threads.
     """
 
-    def __init__(
-        self,
-        capacity: Capacity,
-        metrics: Metrics,
-        settings: Settings,
-        threads: ThreadPoolExecutor,
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
-        self._capacity = capacity
-        self._metrics = metrics
+    def __init__(self, dependencies: Dependencies, threads: ThreadPoolExecutor) -> None:
+        settings = dependencies.settings
+        self._capacity = dependencies.capacity
+        self._metrics = dependencies.metrics
         self._threads = threads
-        self._clock = clock
+        self._clock = dependencies.clock
         self._window_seconds = settings.batch_window_microseconds * 1e-6
         self._most = settings.batch_requests
         self._inline_limits = inline_limits(settings)

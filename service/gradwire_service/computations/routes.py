@@ -219,17 +219,7 @@ def routes(
 ) -> list[BaseRoute]:
     """The raw routes of computations."""
     window = dependencies.settings.batch_window_microseconds
-    batcher = (
-        Batcher(
-            dependencies.capacity,
-            dependencies.metrics,
-            dependencies.settings,
-            threads,
-            dependencies.clock,
-        )
-        if window
-        else None
-    )
+    batcher = Batcher(dependencies, threads) if window else None
     return [
         RawRoute(
             f"/v1/{kind}",

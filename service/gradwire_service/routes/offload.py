@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from time import monotonic, perf_counter
+from time import perf_counter
 
 from starlette.requests import Request as HttpRequest
 
+from gradwire_service.dependencies import Dependencies
 from gradwire_service.problems import RemoteError, RequestError, WorkerCrashed
 from gradwire_service.routes.exchange import Exchange, Reply
 from gradwire_service.routes.quarantine import Quarantine
-from gradwire_service.scheduling import Capacity, GaveWay, Placement
+from gradwire_service.scheduling import GaveWay
 from gradwire_service.scheduling.bounds import overloaded
-from gradwire_service.settings import Settings
 from gradwire_service.tasks.messages import TaskDone, TaskFailed
 from gradwire_service.tasks.request import Outcome
-from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.shared import SharedBody
 
 #: Time after which what gave way twice is worth another try.
@@ -25,19 +23,12 @@ _LATER_SECONDS = 10
 class Offloader:
     """Runs tasks through the queue."""
 
-    def __init__(
-        self,
-        capacity: Capacity,
-        placement: Placement,
-        metrics: Metrics,
-        settings: Settings,
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
-        self._capacity = capacity
-        self._placement = placement
-        self._metrics = metrics
-        self._settings = settings
-        self._quarantine = Quarantine(clock)
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._capacity = dependencies.capacity
+        self._placement = dependencies.placement
+        self._metrics = dependencies.metrics
+        self._settings = dependencies.settings
+        self._quarantine = Quarantine(dependencies.clock)
 
     async def answer(self, request: HttpRequest, task: str, *arguments: str) -> Reply:
         """Run a task for a request, and return the reply. The home of a tape is its id."""
