@@ -78,7 +78,7 @@ class Limits:
         return LinearOperator((x.size, x.size), matvec=product, rmatvec=product, dtype=np.float64)
 
     def violation(self, x: Array) -> float:
-        """How far the values are outside their bounds at most, relative to what they consist of.
+        """The largest excess of the values beyond their bounds, relative to what they consist of.
 
         That is the largest of the bound, and of each variable's share ``|∂c/∂xᵢ · xᵢ|``.
         """
@@ -169,7 +169,7 @@ class ScaledLimits:
 
 
 class Multipliers(NamedTuple):
-    """What holds a point in its place: constraints and bounds, with their multipliers.
+    """The constraints and bounds that hold a point in its place, with their multipliers.
 
     ``gradient`` is that of the Lagrangian, ``weights`` have the multipliers of each constraint's
     values, ``normals`` the gradients of those that hold, ``free`` says which variables no bound

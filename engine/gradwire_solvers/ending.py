@@ -1,4 +1,4 @@
-"""How a run ended."""
+"""The end of a run."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Rule(Protocol):
     state: dict[str, Any]
 
     def change(self, gradient: Array, rate: float, step: int) -> Array:
-        """What is added to the point; steps are counted from 0."""
+        """The change that is added to the point; steps are counted from 0."""
         ...
 
 

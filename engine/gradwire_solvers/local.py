@@ -187,7 +187,7 @@ class LocalProblem:
 
     @property
     def is_array(self) -> bool:
-        """Whether the target, once evaluated, is one array and not nested."""
+        """True if the target, once evaluated, is one array and not nested."""
         return isinstance(self._structure, np.ndarray | np.generic)
 
     def nested(self, residuals: Array) -> Any:

@@ -154,7 +154,7 @@ class Minimization:
         return Ending(x, value, self._norm(x, gradient), verdict.success, message)
 
     def _violation(self, x: Array) -> float:
-        """How far constraints are violated, 0 where that is little enough."""
+        """The largest violation of a constraint, 0 where that is little enough."""
         most = max([each.violation(x) for each in self._constraints], default=0.0)
         return most if most > VIOLATION else 0.0
 
@@ -198,7 +198,7 @@ class Minimization:
         return None
 
     def _is_as_asked(self, result: OptimizeResult, gradient: Array) -> bool:
-        """Whether an explicit tolerance of the gradient is reached, as SciPy measures it."""
+        """True if an explicit tolerance of the gradient is reached, as SciPy measures it."""
         options, method = self._given.options, self._given.method
         has_gtol = "gtol" in self._given.takes.options and method != "TNC"
         asked = options.get("gtol", self._given.tol if has_gtol else None)
@@ -221,13 +221,13 @@ class Minimization:
         return self._given.loosened(_EXPLICIT, _SCIPYS)
 
     def _is_at_limit(self, result: OptimizeResult) -> bool:
-        """Whether a limit of iterations or evaluations ended the method."""
+        """True if a limit of iterations or evaluations ended the method."""
         most = self._given.options.get("maxiter", np.inf)
         ended = result.status == _LIMITS.get(self._given.method, 1) and not result.success
         return bool(ended or self._monitor.iterations >= most)
 
     def _further(self, x: Array) -> dict[str, Any]:
-        """What only some methods take."""
+        """The arguments that only some methods take."""
         further: dict[str, Any] = {}
         scaling, hessian = self._scaling, self._given.takes.hessian
         if hessian == "product":

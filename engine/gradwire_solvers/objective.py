@@ -1,4 +1,4 @@
-"""What is optimised, as solvers see it: functions of one flat vector of float64."""
+"""The objective of an optimisation, as solvers see it: functions of one flat vector of float64."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Jacobian: TypeAlias = Any
 
 
 class Notes(NamedTuple):
-    """What the latest evaluation said beside its values."""
+    """The notes of the latest evaluation beside its values."""
 
     warnings: Sequence[Notice] = ()
     unconnected: Mapping[str, Unconnected] = {}
@@ -25,7 +25,7 @@ class Notes(NamedTuple):
 
 @dataclass(slots=True)
 class Work:
-    """What the evaluations of a run were: what they would take elsewhere can be told from it.
+    """The work of a run's evaluations, from which their cost elsewhere can be predicted.
 
     ``seconds`` are those predicted for another replay of each, in which nothing is compiled;
     ``input_bytes`` are without those of fixed variables.
@@ -63,7 +63,7 @@ class Objective(Protocol):
 
     @property
     def notes(self) -> Notes:
-        """What is to be known about the latest evaluation."""
+        """The notes on the latest evaluation."""
         ...
 
     @property
@@ -100,7 +100,7 @@ class Residuals(Protocol):
 
     @property
     def notes(self) -> Notes:
-        """What is to be known about the latest evaluation."""
+        """The notes on the latest evaluation."""
         ...
 
     def residuals(self, x: Array) -> Array:

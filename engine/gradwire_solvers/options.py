@@ -50,7 +50,7 @@ def choice(*words: str) -> Option:
 
 
 def either(*options: Option) -> Option:
-    """What one of the options accepts."""
+    """An option that accepts what any of these options accepts."""
     words = " or ".join(option.expected for option in options)
     return Option(lambda value: any(option.accepts(value) for option in options), words)
 

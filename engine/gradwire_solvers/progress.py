@@ -81,7 +81,7 @@ class History:
         return columns
 
     def kept(self) -> dict[str, Array]:
-        """What a history goes on from."""
+        """The arrays that a history goes on from."""
         return self.columns() | {"distance": np.array(self._distance)}
 
 
@@ -145,7 +145,7 @@ class Monitor:
             self.history.add(0, value, gradient_norm, self.seconds)
 
     def has_better(self, value: float) -> bool:
-        """Whether a point before had less than this value, if that is what counts."""
+        """True if a point before had less than this value, and that is what counts."""
         return self._keeps_least and self.best is not None and self.best.value < value
 
     def step(

@@ -33,7 +33,7 @@ class Quadratic(NamedTuple):
         return float(_ROUNDING * np.abs(self.curvatures).max(initial=0.0))
 
     def decreases(self, most: float) -> Array:
-        """How far the model falls along each direction, by steps of length up to ``most``.
+        """The decrease of the model along each direction, by steps of length up to ``most``.
 
         Newton's step takes ``½ g² / h``; where the curvature is negative, or nearly 0, the step is
         the longest.

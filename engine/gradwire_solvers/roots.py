@@ -121,7 +121,7 @@ class Root:
         return unit, step
 
     def _is_root(self, x: Array, largest: float) -> bool:
-        """Whether what is left is small for what the values consist of: ``Σ |Jᵢⱼ xⱼ|``.
+        """True if the residuals are small for what the values consist of: ``Σ |Jᵢⱼ xⱼ|``.
 
         Or for the ``largest`` value at the start, if it is nothing beside that.
         """

@@ -77,7 +77,7 @@ class Scaling(NamedTuple):
 
 
 def changes(unit: float, slopes: Array, curvatures: Array) -> Array:
-    """How far variables change a value by ``unit``: ``½ |Hᵢᵢ| Dᵢ²``, or sooner ``½ |gᵢ| Dᵢ``.
+    """Steps of variables that change a value by ``unit``: ``½ |Hᵢᵢ| Dᵢ²``, or sooner ``½ |gᵢ| Dᵢ``.
 
     Infinity where the value does not depend on them. Where ``unit`` is at least what Newton's step
     gains, curvatures decide: so equal ones have equal units.

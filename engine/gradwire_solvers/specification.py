@@ -1,4 +1,4 @@
-"""How an optimisation is to be run: its method, options, bounds and constraints, all checked."""
+"""The checked specification of an optimisation: its method, options, bounds and constraints."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ class LeastSquares:
         return self._problem.dense(found) if self._is_dense(found.shape) else found
 
     def _is_dense(self, shape: tuple[int, int]) -> bool:
-        """Whether SciPy gets dense matrices: they are factorised, sparse ones multiplied with."""
+        """True if SciPy gets dense matrices: they are factorised, sparse ones multiplied with."""
         solver = self._given.options.get("tr_solver")
         if self._given.method == "lm" or solver is not None:
             return solver != "lsmr"

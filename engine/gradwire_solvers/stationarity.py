@@ -1,4 +1,4 @@
-"""Whether a run has ended at a minimum: conditions of first and second order, in relative terms."""
+"""A test for a minimum at the end of a run, by relative conditions of first and second order."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class End(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether the point is a minimum, how far the value may still fall, and why it is none.
+    """A verdict: if the point is a minimum, how far the value may still fall, and why it is none.
 
     A minimum that is not ``sharp`` has fewer digits than rounding leaves. Along ``way`` the value
     falls on both sides.
@@ -115,7 +115,7 @@ class Judge:
         self._roundoff, self._name = roundoff, name
 
     def judged(self, end: End, loose: float = 0.0) -> Verdict:
-        """Whether a point is a minimum, to a tolerance that may be ``loose``."""
+        """The verdict whether a point is a minimum, to a tolerance that may be ``loose``."""
         try:
             with np.errstate(all="ignore"):
                 return self._judged(end, loose)
@@ -287,7 +287,7 @@ class Judge:
     def _is_there(
         self, end: End, found: Multipliers, units: Scaling, model: Quadratic, loose: float
     ) -> bool:
-        """Whether Newton's step changes no variable by more than rounding does."""
+        """True if Newton's step changes no variable by more than rounding does."""
         step = model.newton
         if step is None:
             return False

@@ -31,7 +31,7 @@ SHORT_COMPUTATION_SECONDS = 1.0
 
 
 class Queues(NamedTuple):
-    """What waits: computations, those for the GPU if there is one, and optimisations."""
+    """The queues of computations, of those for the GPU if there is one, and of optimisations."""
 
     computations: Queue
     gpu: Queue | None
@@ -51,7 +51,7 @@ def open_queues(
 
 
 class Executors(NamedTuple):
-    """What executes computations and optimisations, and what does so on a GPU."""
+    """The pools that run computations and optimisations, and those that do so on a GPU."""
 
     computations: ProcessPool | ThreadPool
     jobs: JobPool | ThreadPool

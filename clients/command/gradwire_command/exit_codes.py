@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the command ends with."""
+    """The exit codes of the command."""
 
     DONE = 0
     #: ``gradwire check`` found a gradient that is wrong, or an optimisation ended without success

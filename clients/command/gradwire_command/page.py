@@ -67,7 +67,7 @@ def open_page(point: Point, sources: str | None, query: str | None, only_print: 
 
 
 def fragment(shown: Mapping[str, Any]) -> str:
-    """What the page reads after the ``#``: ``v1=`` and the document, in JSON, deflated, base64url.
+    """The page's fragment, after the ``#``: ``v1=`` and the document, in JSON, deflated, base64url.
 
     Sources: RFC 1951 (raw deflate), RFC 4648 section 5 (base64url, here without padding).
     """

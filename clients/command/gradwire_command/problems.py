@@ -150,7 +150,7 @@ def as_json(error: GradwireError | click.ClickException) -> str:
 
 
 def _further(problem: Mapping[str, Any]) -> Iterator[str]:
-    """What only some problems have: the references that are missing."""
+    """The lines that only some problems have: the references that are missing."""
     missing = problem.get("missing")
     if missing:
         yield f"  missing: {', '.join(map(str, missing))}"

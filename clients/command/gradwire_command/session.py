@@ -1,4 +1,4 @@
-"""What all commands share: the service's address and key, the form of answers, and patience."""
+"""Parts that all commands share: the service's address and key, form of answers, and patience."""
 
 from __future__ import annotations
 

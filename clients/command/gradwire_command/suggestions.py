@@ -1,4 +1,4 @@
-"""What a shell suggests for a name: what the service knows, if it answers at once."""
+"""A shell's suggestions for a name: those that the service knows, if it answers at once."""
 
 from __future__ import annotations
 

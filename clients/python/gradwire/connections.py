@@ -320,7 +320,7 @@ class _Connection:
                 yield self._read()
 
     def _until(self, end: bytes, most: int) -> bytes:
-        """What is received before ``end``, which is dropped."""
+        """The bytes received before ``end``, which is dropped."""
         at, start = -1, 0
         while (at := self._received.find(end, start)) < 0:
             if len(self._received) > most:

@@ -284,7 +284,7 @@ def check(of: ProgramAt, options: CheckOptions) -> Call[Check]:
 
 
 def explained(of: ProgramAt, options: ExplainOptions) -> Call[Explanation]:
-    """How the service computes a query."""
+    """The call that explains how the service computes a query."""
     document = document_of(of, _seeded(options))
     return Call("POST", f"{of.path}/explain", document, explanation, of.source)
 

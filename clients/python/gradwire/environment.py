@@ -1,4 +1,4 @@
-"""What the SDK takes from environment variables, and errors that name them.
+"""The environment variables that the SDK reads, and errors that name them.
 
 An empty variable is an unset one. Proxies are chosen by ``HTTP_PROXY``, ``HTTPS_PROXY``,
 ``ALL_PROXY`` and ``NO_PROXY``, as by curl; authorities are those of ``SSL_CERT_FILE`` and
@@ -33,7 +33,7 @@ _MOST_SHOWN: Final = 80
 
 
 class Route(NamedTuple):
-    """How one service is reached."""
+    """The route to one service."""
 
     proxy: httpx.Proxy | None
     #: The authorities that are trusted; ``None`` if nothing is encrypted.
@@ -59,7 +59,7 @@ def is_host(host: str) -> bool:
 
 
 def route(address: str) -> Route:
-    """How the service at an address is reached.
+    """The route to the service at an address.
 
     Raises: ``UsageError`` and ``NotInstalled``, which name the variable.
     """

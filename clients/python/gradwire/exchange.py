@@ -299,7 +299,7 @@ def _hinted(status: int, code: Any, base_url: str) -> dict[str, str]:
 
 
 def heard(call: Call[T], event: ServerEvent) -> T | None:
-    """What a call hears in an event.
+    """The result that a call hears in an event, if any.
 
     Raises: ``MalformedReply``.
     """

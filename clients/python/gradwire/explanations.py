@@ -31,7 +31,7 @@ class ArraySummary(Document):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ExplainedOperation(Document):
-    """What instructions and nodes have in common: an operation of earlier ones, and its type."""
+    """The members that instructions and nodes share: an operation of earlier ones, and its type."""
 
     slot: int
     op: str
@@ -91,7 +91,7 @@ class ExplainedNode(ExplainedOperation):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Explanation(Result):
-    """How the service computes a query."""
+    """An explanation of how the service computes a query."""
 
     #: What is replayed, after all optimisations; of very many the first ones.
     instructions: tuple[ExplainedInstruction, ...]

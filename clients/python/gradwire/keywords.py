@@ -32,7 +32,7 @@ def with_keywords(function: F, returns: str | None = None) -> F:
 
 
 def in_brackets(annotation: str) -> str:
-    """What is in the brackets of an annotation: ``Gradient`` of ``Call[Gradient]``."""
+    """The text in the brackets of an annotation: ``Gradient`` of ``Call[Gradient]``."""
     return annotation.partition("[")[2][:-1]
 
 

@@ -147,7 +147,7 @@ class Limits:
                 found[slot] = limit(Where()(smooth, slope, z.constant(0)), z)
 
     def _is_length(self, slot: int) -> bool:
-        """Whether what is there is a norm, or the singular values of a matrix."""
+        """True if the value at a slot is a norm, or the singular values of a matrix."""
         op, args, _, _ = self._b.instructions[slot]
         if isinstance(op, Item):
             return op.index == 1 and isinstance(self._b.instructions[args[0]].op, Svd)
@@ -243,5 +243,5 @@ def _size(x: Var) -> Var:
 
 
 def _tolerance(x: Var) -> float:
-    """What half of the digits leave: as far a slope tells a difference as well as it is rounded."""
+    """The square root of the rounding unit: so far a slope gives a difference up to rounding."""
     return float(np.sqrt(np.finfo(x.dtype).eps))

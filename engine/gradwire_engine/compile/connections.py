@@ -128,7 +128,7 @@ class Connections:
         return reduce(or_, [masks[slot] for slot in self._targets], 0)
 
     def _reaching(self, some: Sequence[int]) -> list[_Step]:
-        """What is between sources and targets, in order."""
+        """The steps between sources and targets, in order."""
         needed, steps = {*self._targets}, list[_Step]()
         numbers = {slot: number for number, slot in enumerate(self._branching)}
         for slot in range(len(some) - 1, -1, -1):
@@ -163,7 +163,7 @@ class Connections:
 
 
 def _of(flow: Sequence[Set[int]], item: Any) -> Set[int]:
-    """What a result depends on: nothing if it is none of the carries."""
+    """The slots that a result depends on: none if it is none of the carries."""
     return flow[item.index] if item.index < len(flow) else frozenset()
 
 

@@ -187,7 +187,7 @@ class Question:
         )
 
     def _unreached(self, targets: Any, sources: Sources) -> Unreached | None:
-        """What has gradients null by the branches that values take, if that hangs on these."""
+        """The rule by which gradients are null, if that depends on the branches values take."""
         groups = [source.group for source in sources.items]
         connections = Connections(self.b, leaves(targets), groups)
         if connections.ends or not all(x.type.differentiable for x in leaves(targets)):
@@ -204,7 +204,7 @@ class Question:
         return Unreached(connections, outputs, *given)
 
     def targets(self, result: Any) -> tuple[Any, Any]:
-        """What is differentiated, or evaluated, and what is evaluated beside it.
+        """The values that are differentiated, or evaluated, and those evaluated beside them.
 
         By default the former is the program's ``result``.
         """

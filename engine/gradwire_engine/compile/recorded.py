@@ -62,7 +62,7 @@ class Recorded:
         recorder.concrete.restart({})  # it is kept as long as what is compiled: no values
 
     def values(self, computed: Sequence[Any]) -> Mapping[int, Any]:
-        """What ``tiers`` computed, by slot."""
+        """The values that ``tiers`` computed, by slot."""
         return dict(zip(compress(count(), self._valued), computed, strict=True))
 
     def compile(

@@ -1,1 +1,1 @@
-"""What may be wrong with an answer: non-finite values, lost digits, gradients unlike slopes."""
+"""Possible faults of an answer: non-finite values, lost digits, gradients unlike slopes."""

@@ -94,7 +94,7 @@ def _still(slope: Var, kink: Var) -> Var:
 def _turns(
     found: Sequence[Var], kinks: Sequence[Var], sides: Sequence[tuple[Var, Var]]
 ) -> Sequence[Var]:
-    """How far each slope is from the next one: on both sides, or on one side that is like it."""
+    """The gap between each slope and the next: on both sides, or on one side that is like it."""
     turns = [gap + bent for gap, bent in zip(_apart(found), _apart(kinks), strict=True)]
     for side in zip(*sides, strict=True) if len(found) > 1 else ():
         aside = [_call("abs", slope - one) for slope, one in zip(found, side, strict=True)]
@@ -111,7 +111,7 @@ def _sharp(one: Var, other: Var) -> Var:
 
 
 def _apart(found: Sequence[Var]) -> list[Var]:
-    """How far each is from the next one, on the side where that is nearer."""
+    """The gap between each and the next one, on the side where that is nearer."""
     gaps = [_call("abs", x - y) for x, y in pairwise(found)]
     if not gaps:
         return [found[0] * 0]

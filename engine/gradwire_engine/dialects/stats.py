@@ -96,7 +96,7 @@ _PARAMETERS = {
 
 
 def _law(b: Builder, **stated: Any) -> dict[str, Any]:
-    """What a law states, and what stands for the rest of it."""
+    """The properties that a law states, with defaults for the others."""
     return {"shapes": (), "support": (-math.inf, math.inf), "flat": False, **stated}
 
 

@@ -24,7 +24,7 @@ from gradwire_engine.traversal import renumbered
 
 
 class Adjoints(NamedTuple):
-    """What was recorded of a program, and the tape that computes it with its adjoints."""
+    """The recorded nodes of a program, and the tape that computes them with their adjoints."""
 
     #: What the targets need, by slots in the recording's order.
     nodes: Mapping[int, Instruction]

@@ -99,7 +99,7 @@ class Lister:
         return Listing(tuple(steps), tuple(op.results))
 
     def _take(self, instruction: Instruction) -> bool:
-        """Whether there is room for one more."""
+        """True if there is room for one more, which is counted."""
         if self._left is not None:
             self._left -= 1 + len(instruction.args)
             self.cut |= self._left < 0

@@ -1,4 +1,4 @@
-"""What encloses a group of instructions."""
+"""The scope that encloses a group of instructions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class EnclosingScope(ABC):
-    """What encloses a group: where it reads what it does not compute, and stores results."""
+    """The scope around a group: where it reads what it does not compute, and stores results."""
 
     @abstractmethod
     def load(self, slot: int, index: Index, loops: int, guard: Value | None) -> Node:

@@ -138,7 +138,7 @@ def _restricted(nest: Nest, box: _Box) -> Nest:
 
 
 def _outcome(node: Within, nest: Nest, box: _Box) -> bool | None:
-    """Whether a condition holds in all of a box, or nowhere there."""
+    """True if a condition holds in all of a box, False if nowhere there, None otherwise."""
     loop = _loop_of(node.at, nest.outer)
     if loop is None:
         return None

@@ -16,14 +16,14 @@ SINGLE = DTYPES["float32"]
 
 
 def is_half(x: Any) -> bool:
-    """Whether ``x`` is a variable of half precision."""
+    """True if ``x`` is a variable of half precision."""
     return type(x) is Var and type(x.type) is ArrayType and x.type.dtype in HALVES
 
 
 def rounded_once(
     b: Builder, record: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]
 ) -> Any:
-    """What ``record`` records: of several operations in float32, if one of them rounds.
+    """The result of ``record``: of several operations in float32, if one of them rounds.
 
     Numbers among the arguments, and those of the function itself, are of float32 then, too. What
     must see its dtype is recorded as it is.

@@ -1,4 +1,4 @@
-"""What a program requires of values that are known only when it is executed."""
+"""Requirements of a program on values that are known only when it is executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What computes with ordinary operations and is differentiated by a rule: the tables of rules.
+"""Functions of ordinary operations that are differentiated by a rule: the tables of rules.
 
 Operations whose own derivatives are marked for limits come before all that rules are made of.
 """

@@ -285,7 +285,7 @@ class _Body:
         return f"_{node.at}"
 
     def _true(self, value: str) -> str:
-        """Whether a value is true, which the builder is asked."""
+        """The code that asks the builder if a value is true."""
         self.called.add(TRUE)
         return f"{_identifier(TRUE)}({BUILDER}, {value})"
 

@@ -249,7 +249,7 @@ class Call:
         return None if entry.unmergeable else compiled
 
     def compilation(self, example: Arguments, poll: Poll) -> Compilation:
-        """What is to be compiled: the query, for the types and decisions of these values."""
+        """The compilation to make: the query, for the types and decisions of these values."""
         _, limits, backend = self.context
         asked = self.program, example.variables, self.query, example.vectors
         return Compilation(*asked, limits, backend, poll, self.arguments.stacks, self.on_tape)

@@ -107,7 +107,7 @@ class Fit:
 
 
 def described(b: Builder, opened: Region) -> list[Any]:
-    """What a pass computes, whatever shapes and dtypes that has."""
+    """A description of the computation of a pass, whatever its shapes and dtypes."""
     numbers: dict[int, Any] = {opened.number.slot: "number"}
     numbers |= {x.slot: ("carry", i) for i, x in enumerate(opened.carries)}
     numbers |= {x.slot: ("item", i) for i, x in enumerate(opened.items)}

@@ -106,7 +106,7 @@ class Concrete:
         return bool(self._decided(var))
 
     def holds(self, flag: Var) -> bool:
-        """Whether a flag is up, of any example; not where values are unknown, as in a loop."""
+        """True if a flag is up, of any example; not where values are unknown, as in a loop."""
         if self._b.regions:
             return False
         every = self.everywhere(flag)

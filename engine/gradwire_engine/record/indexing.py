@@ -195,7 +195,7 @@ def _member(target: dict[str, Any], item: Any) -> Any:
 
 
 def _selection(r: Recorder, x: Var, items: list[Any]) -> tuple[Var, Pattern, list[Var]]:
-    """What ``x[items]`` selects: a pattern and index arrays, of ``x`` with further axes.
+    """The selection ``x[items]``: a pattern and index arrays, of ``x`` with further axes.
 
     A mask without axes selects along an axis of length 1 that ``x`` has there, as in NumPy.
     """

@@ -162,7 +162,7 @@ def _is_integer(kind: Type) -> bool:
 
 
 def _rule(op: Op, kind: Type) -> Callable[..., Bounds] | None:
-    """What an operation makes of bounds, if it gives an integer, or decides."""
+    """The rule for the bounds of an operation, if it gives an integer, or decides."""
     return _RULES.get(type(op)) if _is_integer(kind) else None
 
 

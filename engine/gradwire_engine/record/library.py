@@ -150,7 +150,7 @@ def _pulled_back(r: Recorder, f: Any, x: Any, read: Sequence[Var], bars: Any) ->
 
 
 def _fits(r: Recorder, nested: Any, like: Var) -> bool:
-    """Whether an array has room for a matrix of all real numbers of nested values."""
+    """True if an array has room for a matrix of all real numbers of nested values."""
     nbytes = sum([x.type.nbytes for x in leaves(nested)])
     return bool(nbytes**2 // like.dtype.itemsize <= r.b.limits.array_bytes)
 
@@ -230,7 +230,7 @@ class Subroutine(Written):
 
     @cached_property
     def body(self) -> Block:
-        """What it does."""
+        """The body of the definition."""
         return read_body(self.definition, [*_SCOPE.names, *self._names])
 
 

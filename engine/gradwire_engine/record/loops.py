@@ -217,7 +217,7 @@ class Iterations(ABC):
         return partial(self.put, self.carry())
 
     def together(self, written: list[Any]) -> Any:
-        """What passes that were recorded by themselves wrote: stacked."""
+        """The values written by passes that were recorded by themselves, stacked."""
         return stacked(self.r, written)
 
     def joined(self, written: list[Any], made: Any, count: int) -> Any:

@@ -113,7 +113,7 @@ def _method_of(name: str, written: str, tensors: Sequence[str]) -> Method | None
 
 
 def libraries(program: Program, variables: frozenset[str]) -> tuple[bool, bool]:
-    """Whether a text is written in PyTorch's names, and whether in another library's, too.
+    """True if a text is written in PyTorch's names, and True if in another library's, too.
 
     PyTorch's are its functions, the methods that only tensors have, and their keywords.
     """

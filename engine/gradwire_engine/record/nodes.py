@@ -155,7 +155,7 @@ def _choose(r: Recording, node: Node, results: list[Any]) -> Any:
 
 
 def _merges(r: Recording, condition: Any) -> bool:
-    """Whether both branches of a decision are recorded."""
+    """True if both branches of a decision are recorded."""
     return r.merges and isinstance(condition, Var) and not (r.b.regions or r.concrete.levels)
 
 

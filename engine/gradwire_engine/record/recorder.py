@@ -1,4 +1,4 @@
-"""What functions need of the recording that calls them."""
+"""The interface of a recording for the functions that it calls."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Recorder(Protocol):
 
     @property
     def libraries(self) -> tuple[bool, bool]:
-        """Whether the program has PyTorch's names, and whether another library's."""
+        """True if the program has PyTorch's names, and True if it has another library's."""
 
     def operation(self, name: str, /, *args: Any, **named: Any) -> Any:
         """Record an operation as the registry has it."""

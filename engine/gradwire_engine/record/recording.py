@@ -147,7 +147,7 @@ class Recording:
 
     @cached_property
     def libraries(self) -> tuple[bool, bool]:
-        """Whether the program has PyTorch's names, and whether another library's."""
+        """True if the program has PyTorch's names, and True if it has another library's."""
         return methods.libraries(self.program, self.variables)
 
     def lookup(self, name: str) -> Any:

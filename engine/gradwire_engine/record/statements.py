@@ -148,7 +148,7 @@ class If(Statement):
 
 
 def _kind(x: Any) -> str:
-    """Whether a number or an array holds floating-point numbers, integers or others."""
+    """The kind of a number or an array: floating-point numbers, integers or others."""
     if isinstance(x, Var):
         return x.dtype.kind
     return np.asarray(x).dtype.kind if isinstance(x, bool | int | float | complex) else ""

@@ -54,7 +54,7 @@ def _cotangents(
 
 
 def _of_cotangent(spread: Spread) -> Spread:
-    """How the cotangent of a value is spread: that of a sum is the same for all its parts."""
+    """The spread of the cotangent of a value: that of a sum is the same for all its parts."""
     if isinstance(spread, Part):
         return None
     return Part.OF_SUM if spread is None else spread

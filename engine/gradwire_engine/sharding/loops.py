@@ -133,7 +133,7 @@ class DividedLoop:
 
 
 def _joined(one: Spread, other: Spread) -> Spread:
-    """How a value is spread that may be either."""
+    """The spread of a value that may have either."""
     if one is None or other is None or one == other:
         return other if one is None else one
     raise ShardingError(

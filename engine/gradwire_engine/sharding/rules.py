@@ -214,7 +214,7 @@ def _whole_rows(op: GetItem, values: Sequence[Value]) -> tuple[Op, Sequence[Valu
 
 
 def _written(d: Division, op: Any, values: Sequence[Value], whole: Type) -> Value:
-    """What rows are added to or replace: elements of their own, or of what all shards have."""
+    """The elements that rows are added to or replace: their own, or those that all shards have."""
     assert isinstance(whole, ArrayType)
     before = values[: isinstance(op, SetItem)]
     v, *arrays = values[len(before) :]

@@ -89,7 +89,7 @@ class Walk:
     def _again(
         self, op: Op, args: Sequence[int], operands: Sequence[Value], whole: Type
     ) -> Var | None:
-        """What is the same in all shards, recorded again; None where it stays where it is."""
+        """A value that all shards share, recorded again; None where it stays where it is."""
         slots = tuple([x.var.slot for x in operands])
         if self._inside or slots != args:
             return self.d.b.again(op, slots, whole)
@@ -114,7 +114,7 @@ class Walk:
     def _readings(
         self, op: Op, args: Sequence[int], operands: Sequence[Value], whole: Type
     ) -> Sequence[Value]:
-        """What is the same in all shards, read as rows: equal along an axis, or their numbers."""
+        """A value that all shards share, read as rows: equal along an axis, or their numbers."""
         if not isinstance(whole, ArrayType):
             return ()
         d = self.d

@@ -1,4 +1,4 @@
-"""What a GPU costs, as measured: launches, copies, arithmetic, and from which size on it pays."""
+"""The measured costs of a GPU: launches, copies, arithmetic, and the size from which it pays."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Residents:
         self._remember(self._results, result, copy)
 
     def result(self, x: np.ndarray[Any, Any]) -> Any | None:
-        """What an array was copied from that was computed here, be it reshaped since."""
+        """The array computed here that an array was copied from, be it reshaped since."""
         root = x
         while isinstance(root.base, np.ndarray):
             root = root.base

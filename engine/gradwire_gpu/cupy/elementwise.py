@@ -53,7 +53,7 @@ def floor_divide(x: Any, y: Any) -> Any:
 
 
 def remainder(x: Any, y: Any) -> Any:
-    """What is left of ``x`` then, exactly, with the sign of ``y``."""
+    """The rest of ``x`` after ``floor_divide``, exactly, with the sign of ``y``."""
     return _divided(x, y)[1] if x.dtype.kind == "f" else cupy.remainder(x, y)
 
 
@@ -76,7 +76,7 @@ def _divided(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def fmod(x: Any, y: Any) -> Any:
-    """What is left of ``x`` divided by ``y``, with the sign of ``x``."""
+    """The rest of ``x`` divided by ``y``, with the sign of ``x``."""
     if x.dtype.kind == "f":
         return cupy.fmod(x, y)
     rest = cupy.remainder(x, y)  # CuPy's converts integers to floats

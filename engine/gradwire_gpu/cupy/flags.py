@@ -1,4 +1,4 @@
-"""What a replay on a GPU finds out about its values: bytes on the device, read with the outputs."""
+"""Findings of a replay on a GPU about its values: bytes on the device, read with the outputs."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Flags:
                 self.memory[place] = self._device.cupy.isfinite(x).all() == 0
 
     def found(self, flags: np.ndarray[Any, Any]) -> Found:
-        """What a replay has left in the memory, of which these are the bytes."""
+        """The findings of a replay, from the bytes that it has left in the memory."""
         words = flags[self._words].view(np.int64)
         guard: type[GuardFailed] | None = None
         if self._guards and flags[self._of_guards].any():

@@ -152,7 +152,7 @@ class GpuKernel(KernelGroup):
 
     @property
     def launched(self) -> int:
-        """How many launches compute it."""
+        """The number of launches that compute it."""
         return sum([len(calls) * len(turns) for calls, turns in self._calls])
 
     @cached_property

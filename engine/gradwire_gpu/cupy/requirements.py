@@ -1,4 +1,4 @@
-"""What kernels require of values on the device: looked at at once, or collected for later."""
+"""Requirements of kernels on values on the device: checked at once, or collected for later."""
 
 from __future__ import annotations
 

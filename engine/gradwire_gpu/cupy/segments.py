@@ -112,7 +112,7 @@ def _has_stacks(kind: Type) -> bool:
 def _bounds(
     tape: Tape, dead: Sequence[Sequence[int]], begin: int, end: int
 ) -> tuple[list[int], list[int], list[int]]:
-    """What instructions read, read for the last time, and leave; inputs are read, not made."""
+    """The slots that are read, read for the last time, and left; inputs are read, not made."""
     made, own = tape.instructions, range(begin, end)
     inputs, outputs = {*tape.inputs}, {*tape.outputs}
     reads = {arg for slot in own for arg in made[slot].args if arg < begin or arg in inputs}

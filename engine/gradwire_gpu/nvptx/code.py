@@ -145,7 +145,7 @@ class GpuCode:
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
-        """What is done where a condition holds."""
+        """The code inside runs only where a condition holds."""
         p, number = self.p, self.p.new()
         p.do(f"br i1 {condition}, label %then{number}, label %behind{number}")
         p.label(f"then{number}")

@@ -344,7 +344,7 @@ def _with_library(text: str, library: str) -> str:
 
 
 def _inlined_lines(text: str, library: str) -> int:
-    """How many lines there are if functions are written where they are called."""
+    """The number of lines if functions are written where they are called."""
     functions = re.findall(
         r"^define internal .*?@(\w+)\((.*?)^\}$", library, re.MULTILINE | re.DOTALL
     )

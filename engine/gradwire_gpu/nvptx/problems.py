@@ -193,7 +193,7 @@ def _has_place(node: object) -> bool:
 
 
 def _kept(kernel: Kernel, buffer: int, count: int, nests: Sequence[Nest]) -> list[Kept] | None:
-    """How a thread keeps a buffer that is written: not at all if it only writes it.
+    """The parts that a thread keeps of a buffer that is written: none if it only writes it.
 
     None if several problems have to do with one place.
     """

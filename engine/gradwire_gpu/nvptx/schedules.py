@@ -1,4 +1,4 @@
-"""How the threads of a GPU share a nest.
+"""The division of a nest among the threads of a GPU.
 
 The *points* of a nest are the passes of its outermost loops that are made side by side. Each is
 computed by a *group* of threads, which share the passes of the further loops. Where few points have
@@ -77,7 +77,7 @@ def scheduled(nest: Nest, threads: int = THREADS, *, alone: bool = False) -> Sch
 
 
 def at_once(nest: Nest, passes: int) -> int:
-    """How many passes a thread begins before it finishes the first: memory is far away."""
+    """The number of passes begun before a thread finishes the first: memory is far away."""
     short = len(nest.nodes) <= _FEW_NODES
     return _AT_ONCE if short and passes >= _MEMORY_BOUND else 1
 

@@ -24,7 +24,7 @@ _PIECES_PER_THREAD = 2
 
 
 class Asked(NamedTuple):
-    """What all pieces have in common."""
+    """The program, query and limits that all pieces have in common."""
 
     program: Program
     query: Query

@@ -161,7 +161,7 @@ class Cluster:
         requests: Mapping[str, stored.FileRequest],
         poll: Poll,
     ) -> dict[str, Source]:
-        """What references refer to, by the paths of their variables."""
+        """The sources that references refer to, by the paths of their variables."""
         from dask import delayed
 
         described: Mapping[str, stored.Stored] = {}

@@ -80,7 +80,7 @@ class ClusterConnection:
                 loop.call_soon_threadsafe(loop.stop)
 
     def capacity(self, client: Client, poll: Poll) -> ClusterCapacity:
-        """What the workers have at this time.
+        """The capacity of the workers at this time.
 
         Raises: ``RequestError`` (cluster_unavailable), also without any worker.
         """
@@ -102,7 +102,7 @@ class ClusterConnection:
             future.release()  # also where the deadline has passed: then workers stop
 
     def wait(self, client: Client, ask: Callable[[], Awaitable[Value]], poll: Poll) -> Value:
-        """What a call on the client's own event loop gives; ``poll`` is called meanwhile."""
+        """The result of a call on the client's own event loop; ``poll`` is called meanwhile."""
         future = asyncio.run_coroutine_threadsafe(_awaited(ask), client.loop.asyncio_loop)
         return _waited(future, poll)
 
@@ -199,7 +199,7 @@ async def _closed(client: Client) -> None:
 
 
 async def _awaited(ask: Callable[[], Awaitable[Value]]) -> Value:
-    """What a coroutine returns. A cancelled task is an error as any other, not a cancellation."""
+    """The result of a coroutine. A cancelled task is an error as any other, not a cancellation."""
     from distributed import CancelledError as Cancelled
 
     try:

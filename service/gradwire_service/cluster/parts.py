@@ -72,7 +72,7 @@ class Point(NamedTuple):
 
 
 class Contribution(NamedTuple):
-    """What one shard, or several, contribute to a value and a vector, or a triangular factor."""
+    """The part of one shard, or several, in a value and a vector, or a triangular factor."""
 
     value: float
     vector: Array

@@ -19,7 +19,7 @@ _HINT = "a path leads to a Zarr array, or to Parquet files"
 
 
 def retried(read: Callable[[], Value]) -> Value:
-    """What ``read`` gives, after an ``OSError`` by trying again."""
+    """The result of ``read``, which is tried again after an ``OSError``."""
     for seconds in _RETRY_SECONDS:
         try:
             return read()

@@ -140,7 +140,7 @@ def _chunk_keys(array: Any) -> Iterator[str]:
 
 
 def _counts(array: Any) -> list[int]:
-    """How many of these there are along each axis."""
+    """The number of shards, or else of chunks, along each axis."""
     sizes = array.shards or array.chunks
     return [-(-length // max(size, 1)) for length, size in zip(array.shape, sizes, strict=True)]
 

@@ -162,7 +162,7 @@ class Compute:
         return True
 
     def _known(self, exchange: Exchange, entry: Entry | None) -> Known:
-        """What is known of the computation of a request."""
+        """The known facts about the computation of a request."""
         size = len(exchange.body).bit_length()
         key = self._kind, exchange.request.owner, _home(exchange), size
         return self._dependencies.placement.known(entry, key)

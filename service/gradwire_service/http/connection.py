@@ -203,12 +203,12 @@ class HttpConnection(asyncio.Protocol):
 
     @property
     def is_receiving(self) -> bool:
-        """Whether a request is arriving."""
+        """True while a request is arriving."""
         return self._parser.cycle is not None or self._parser.head_since is not None
 
     @property
     def is_reserved(self) -> bool:
-        """Whether it is one beyond the most."""
+        """True if the connection is one beyond the most."""
         return self._limiter.is_reserved(self)
 
     @property

@@ -35,7 +35,7 @@ class GpuExecutorPool(ExecutorPool, Protocol):
 
     @property
     def usable(self) -> bool:
-        """Whether it is worth trying."""
+        """True if the GPU is worth trying."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What this replica knows of jobs that somebody here follows, wherever they run."""
+"""Feeds of the jobs that somebody on this replica follows, wherever the jobs run."""
 
 from __future__ import annotations
 

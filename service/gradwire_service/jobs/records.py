@@ -31,7 +31,7 @@ _TOKEN_BYTES = 24
 
 
 class Job(NamedTuple):
-    """What is known of a job; times are in seconds since 1970, ``digest`` is of its request."""
+    """The record of a job; times are in seconds since 1970, ``digest`` is of its request."""
 
     kind: str = ""
     created_at: float = 0.0

@@ -31,7 +31,7 @@ _EVENTS_OF_RUN = 10**9
 
 
 class RunContext(NamedTuple):
-    """What all runs of a replica share; a job may take so many ``seconds`` from its creation.
+    """The objects that all runs of a replica share; a job may take ``seconds`` from its creation.
 
     ``clock`` and ``now`` tell the time: for intervals, and in seconds since 1970. What a job needs
     is used again after ``use_seconds``.

@@ -141,7 +141,7 @@ class Runs:
         return run
 
     async def find(self, key: Key) -> StoredJob:
-        """What is stored of a job.
+        """The stored record of a job.
 
         Raises: ``Unknown``, ``Unavailable``.
         """

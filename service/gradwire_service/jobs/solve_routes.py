@@ -100,7 +100,7 @@ class Solving:
         return (await self._looked_up(exchange, "jobs.digest")).decode()
 
     async def _looked_up(self, exchange: Exchange, what: str) -> bytes | bytearray:
-        """What an executor finds in the body of a request."""
+        """The answer of an executor that reads the body of a request."""
         request, task = exchange.request, exchange.task()
         found = await self._capacity.queue.run(
             task._replace(name=what, arguments=(task.name,)),
@@ -114,7 +114,7 @@ class Solving:
         return to_bytes(found.answer.body)
 
     async def _waiting(self, exchange: Exchange) -> tuple[bool, float]:
-        """Whether a request is a job at once, and how long it waits for its result otherwise.
+        """True if a request is a job at once, and the seconds it waits for its result otherwise.
 
         An executor looks into bodies that are compressed, or too long to be scanned here.
         Raises: ``RemoteError``, ``RequestError``, ``Disconnected``.

@@ -79,7 +79,7 @@ class Held(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What is new of a job: its last events, numbered, the last of which is its progress."""
+    """The news of a job: its last events, numbered, the last of which is its progress."""
 
     events: Sequence[tuple[int, str]]
     started_at: float | None
@@ -335,7 +335,7 @@ class Transitions:
         return self._quotas.with_room(key, commit)
 
     def _again(self, held: Held, *, needs_lease: bool = True) -> Held:
-        """What a replica runs, as it is now.
+        """The job that a replica runs, as it is now.
 
         Raises: ``Cancelled``, ``Interrupted``.
         """
@@ -359,7 +359,7 @@ class Transitions:
 
 
 def _over(key: Key, lease: Lease | None = None) -> list[Change]:
-    """What is deleted when a job ends: first its answer, last its lease, which has to be this."""
+    """The deletions when a job ends: first its answer, last its lease, which has to be this."""
     parts = [Change(part_of(key, part), None) for part in ("answer", "request", "checkpoint")]
     return [*parts, Change(lease_of(key.id), None, seen=... if lease is None else lease.to_json())]
 

@@ -227,7 +227,7 @@ class ExplainedNode(_Operation):
 
 
 class ExplainResponse(BaseModel):
-    """How a query is computed."""
+    """An explanation of how a query is computed."""
 
     program: str = Field(description="The program's id.", pattern="^sha256:")
     instructions: list[Explained] = Field(description="What is replayed, optimised.")

@@ -143,7 +143,7 @@ def _request(kind: SolveKind, fields: Collection[str]) -> type[Document]:
 
 
 class Evaluations(BaseModel):
-    """How often each was computed."""
+    """The number of times that each was computed."""
 
     value: int
     gradient: int = Field(description="Or Jacobian.")

@@ -158,7 +158,7 @@ def _head(program: Program) -> dict[str, Any]:
 
 
 def _description(head: str) -> dict[str, Any]:
-    """What is shown of a head, whichever version of the service has written it."""
+    """The description in a head, whichever version of the service has written it."""
     defaults: dict[str, Any] = {"variables": [], "outputs": None, "nodes": 0}
     found = json.loads(head)
     return {name: found.get(name, default) for name, default in defaults.items()}

@@ -171,7 +171,7 @@ def owner_of(scope: Scope) -> str:
 
 
 def tenant_of(scope: Scope) -> str:
-    """Who shares executors fairly with others: the tenant of a key, or without keys the address.
+    """The tenant for fair sharing of executors: that of the key, or without keys the address.
 
     Whoever has an IPv6 address has a network of them, of which 64 bits are its own.
     """

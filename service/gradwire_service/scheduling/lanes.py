@@ -1,4 +1,4 @@
-"""How long tasks and short ones share executors."""
+"""Sharing of executors between long tasks and short ones."""
 
 from __future__ import annotations
 

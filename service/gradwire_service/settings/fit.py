@@ -1,4 +1,4 @@
-"""Whether settings fit together, and in the memory."""
+"""Checks that settings fit together, and in the memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def contradictions(settings: Settings) -> Iterator[str]:
-    """What of one setting another does not let through."""
+    """A message for each setting that allows more than another lets through."""
     given = vars(settings)
     text_bytes = int(TEXT_PER_BYTE * settings.max_answer_bytes)
     for name, needed, most in (

@@ -95,7 +95,7 @@ def default_processes(data: Mapping[str, Any]) -> int:
 
 
 def default_process_bytes(data: Mapping[str, Any]) -> int:
-    """What the service itself does not need of the memory, divided by the processes."""
+    """The memory that the service itself does not need, divided by the processes."""
     own = sum(int(data[name]) for name in ("cache_bytes", "local_cache_bytes", "buffer_bytes"))
     passing = 2 * _QUEUE(data) + _LEAVING(data)
     left = int(data["memory_bytes"]) - IDLE_BYTES - own - passing - stored_bytes(data)

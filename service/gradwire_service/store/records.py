@@ -114,7 +114,7 @@ def known_fields(head: str, names: Collection[str]) -> dict[str, Any]:
 
 
 class Change(NamedTuple):
-    """What becomes of one record: it gets a ``head``, or is deleted where that is None.
+    """The change of one record: it gets a ``head``, or is deleted where that is None.
 
     It must have the head that was ``seen``, or not exist if that is None; ``...`` is any. ``body``
     replaces its body or, if it ``appends``, is added at its end; None leaves the body as it is.
@@ -133,7 +133,7 @@ class Change(NamedTuple):
 
 
 class Peeked(NamedTuple):
-    """What is read of a record without using it: ``tail`` is the end of its body, if asked for."""
+    """A record that is read without using it: ``tail`` is the end of its body, if asked for."""
 
     head: str
     expires_at: float
@@ -276,7 +276,7 @@ class Policy(NamedTuple):
         return self.ttl_seconds if self.evicts else _LEAST_LEFT * self.ttl_seconds
 
     def moves_on(self, expires_at: float, now: float) -> bool:
-        """Whether a use moves this expiry on."""
+        """True if a use moves this expiry on."""
         return expires_at != math.inf and expires_at - now <= self.least_seconds
 
     def evicted(self, kind: Kind, new: Amount, usage: Usage) -> Amount:
@@ -300,7 +300,7 @@ class Policy(NamedTuple):
         return dropped
 
     def _share(self, own: Amount, total: Amount) -> Amount:
-        """What an owner may have at most, if it and all would have so much."""
+        """The most that an owner may have, if it and all would have so much."""
         over = own.plus(total).minus(self._together)
         return own.minus(Amount(*(max(0, -(-each // 2)) for each in over)))
 

@@ -80,7 +80,7 @@ class Exposition:
             threads.shutdown(wait=False, cancel_futures=True)
 
     async def _accepts(self) -> bool:
-        """Whether the scheduler accepts a connection."""
+        """True if the scheduler accepts a connection."""
         try:
             async with asyncio.timeout(self._store_seconds):
                 _, writer = await asyncio.open_connection(*self._dask)

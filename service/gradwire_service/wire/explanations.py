@@ -101,7 +101,7 @@ def _node(node: Node) -> dict[str, Any]:
 def _operation(
     slot: int, op: Op, operands: Sequence[int], kind: Type, place: Place
 ) -> dict[str, Any]:
-    """What instructions and nodes have; several results have neither dtype nor shape."""
+    """Members of both instructions and nodes; several results have neither dtype nor shape."""
     document: dict[str, Any] = {"slot": slot, "op": op.name or str(op).partition("[")[0]}
     if text := parameters(op):
         document["parameters"] = clip(text, _LONGEST)

@@ -83,7 +83,7 @@ class SolveEnvelope(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """How long a client waits for an answer before it is a job: not at all in the background."""
+    """The time that a client waits for an answer before it is a job: none in the background."""
 
     background: bool
     wait_ms: float

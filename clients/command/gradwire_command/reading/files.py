@@ -26,7 +26,7 @@ NPY, NPZ, PARQUET = b"\x93NUMPY", b"PK\x03\x04", b"PAR1"
 
 @dataclass(frozen=True)
 class Held:
-    """What a file holds: a document, an array, or a table, and how it is called in errors."""
+    """The content of a file: a document, an array, or a table, and its name in errors."""
 
     name: str
     value: Any

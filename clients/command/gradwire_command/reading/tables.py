@@ -161,7 +161,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _said(error: str, name: str, head: Sequence[str] | None, line: int) -> str:
-    """What NumPy says of a file, with the line, and the column by its name."""
+    """NumPy's complaint about a file, with the line, and the column by its name."""
     if found := _CELL.search(error):
         cell, column = found[1], int(found[2]) - 1
         where = f"column {head[column]}" if head and column < len(head) else f"column {column + 1}"

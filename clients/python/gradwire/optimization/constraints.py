@@ -15,7 +15,7 @@ from gradwire.usage import used
 
 
 class Constraint(NamedTuple):
-    """What stays between two ends; both equal for an equality."""
+    """A value that stays between two ends; both equal for an equality."""
 
     #: A function of the parameters, a program, or the name of an intermediate as ``{"target": …}``.
     of: Any

@@ -29,7 +29,7 @@ DONE: Final = frozenset({"succeeded", "failed", "cancelled"})
 
 @dataclass(frozen=True, slots=True)
 class JobProgress(Document):
-    """How far an optimisation is."""
+    """The progress of an optimisation."""
 
     iteration: int
     #: The value, the cost of ``least_squares``, or the size of the values of ``root``.
@@ -103,7 +103,7 @@ class JobHandle(Generic[L]):
 
     @property
     def progress(self) -> JobProgress | None:
-        """How far it is; ``None`` before its first iteration."""
+        """The progress of the optimisation; ``None`` before its first iteration."""
         return self.document.progress
 
     @property

@@ -21,7 +21,7 @@ from gradwire.usage import short_traceback
 
 
 class JobMethods(JobHandle[L]):
-    """What a client asks about one job."""
+    """The methods with which a client asks about one job."""
 
     @sent
     def refresh(self) -> Call[None]:

@@ -1,4 +1,4 @@
-"""What is optimised: a program at its start, and how its answer is nested."""
+"""The objective of an optimisation: a program at its start, and how its answer is nested."""
 
 from __future__ import annotations
 

@@ -129,14 +129,14 @@ def _optimized(
 
 
 def _places(program: TracedProgram | str | None) -> Written | str | None:
-    """What errors show of a program; of a recording its text and places, without its arrays."""
+    """A program for errors to show; of a recording its text and places, without its arrays."""
     if isinstance(program, TracedProgram):
         return replace(program.written, leaves={}, names={})
     return program
 
 
 def _objective(f: Any, x0: Any, args: Any, given: Mapping[str, Any]) -> Steps[Objective]:
-    """What is optimised."""
+    """The objective of an optimisation."""
     constraints = given.get("constraints")
     of = {name: given.get(name) for name in ("variables", "sources", "target")}
     if callable(f):
@@ -176,7 +176,7 @@ def _document(
 
 
 def _mapping(given: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
-    """What is given as an option whose members have names."""
+    """The values of an option whose members have names."""
     found = given.get(name)
     if found is not None and not isinstance(found, Mapping):
         raise UsageError(f"{name} needs values by name, got a {type(found).__name__}")

@@ -18,7 +18,7 @@ Read: TypeAlias = Callable[[Any], Any]
 
 
 class OptimizeResult(dict[str, Any]):
-    """What ``scipy.optimize.OptimizeResult`` is: a dictionary whose members are attributes.
+    """A result as ``scipy.optimize.OptimizeResult``: a dictionary whose members are attributes.
 
     ``minimize`` gives ``fun``, the value at ``x``; ``least_squares`` gives ``cost``, half the sum
     of the squares (after the loss), and ``optimality``; ``root`` gives ``fun``, the values that are

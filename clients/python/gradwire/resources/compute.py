@@ -52,7 +52,7 @@ class Compute(Derivatives):
         variables: Variables | None = None,
         **options: Unpack[ExplainOptions],
     ) -> Conversation[Explanation]:
-        r"""How the service computes a query: its instructions, and the values and adjoints of all.
+        r"""Explain how the service computes a query: its instructions, and the values and adjoints.
 
         ``nodes`` are the program as it was recorded, each with its value, and as ``adjoint`` with
         the derivative of the target with respect to it. ``instructions`` are what is replayed of

@@ -103,7 +103,7 @@ class Captured:
 
     @property
     def unknown(self) -> str | None:
-        """What cannot be compared among the captured values, if anything."""
+        """The captured values that cannot be compared, in words, if there are any."""
         return None if self._state is None else self._state.unknown
 
     def library_patches(self) -> list[Patch]:
@@ -159,7 +159,7 @@ class Captured:
 
 
 def _wider(value: Any, compared: frozenset[str]) -> Any:
-    """What may become recorded, or takes recorded values, in place of a value."""
+    """A substitute for a value, which may become recorded or takes recorded values."""
     kind = CLASSES.get(id(value))
     if kind is not None:
         return value if kind.__name__ in compared else kind
@@ -187,7 +187,7 @@ def _replaced(value: Any) -> Any:
 
 
 def _of_process(names: Sequence[str]) -> Iterator[Any]:
-    """What the whole process has, and a function may read by these names."""
+    """Objects of the whole process that a function may read by these names."""
     if not _ENVIRONMENT.isdisjoint(names):
         yield os.environ
     yield from (OfProcess(name, _OF_PROCESS[name]) for name in names if name in _OF_PROCESS)

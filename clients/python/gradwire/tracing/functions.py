@@ -270,7 +270,7 @@ class Function(Generic[P, T]):
         return None if changed else traced
 
     def _has_changed(self, objects: Captured | None) -> bool:
-        """Whether the last recording changed what the function reads: then none stays."""
+        """True if the last recording changed what the function reads: then none stays."""
         with self._lock:
             if not ((objects and objects.changed()) or self._captured.changed()):
                 return False

@@ -49,7 +49,7 @@ def _derivative(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _windows(given: dict[str, Any], sizes: Sequence[int], *, mirrored: bool = False) -> Any:
-    """What each element of the result is computed from, in further axes."""
+    """The elements that each element of the result is computed from, in further axes."""
     data, mode = given["input"], given["mode"]
     if data.dtype.kind not in "fc" or mode not in _PADDING:
         raise not_traceable(

@@ -156,7 +156,7 @@ def _is_listed(kind: type) -> bool:
 
 
 def _literal(structure: Structure, names: Iterator[str]) -> str:
-    """What a function returns, in the language."""
+    """The result of a function, in the language."""
     if structure == LEAF:
         return next(names)
     if isinstance(structure, Static) and isinstance(structure.value, Number):

@@ -1,4 +1,4 @@
-"""Whose code a value is of, and whether that gives the same for the same."""
+"""The owner of a value's code, and whether that gives the same for the same."""
 
 from __future__ import annotations
 

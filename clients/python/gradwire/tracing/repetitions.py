@@ -51,7 +51,7 @@ def _tokens(terms: Sequence[Term]) -> np.ndarray[Any, Any]:
 
 
 def key_of(term: Term) -> Hashable:
-    """What calls have in common that differ in operands and some numbers alone."""
+    """The common key of calls that differ in operands and some numbers alone."""
     if isinstance(term, Body):
         return term
     return (term.op, term.place, *_shape((term.args, term.kwargs), _may_vary(term.op)))

@@ -140,7 +140,7 @@ class _Loop:
     # What the terms of a pass read
 
     def _planned(self, offset: int) -> list[Any]:
-        """What stands for each leaf of the terms at an offset."""
+        """The replacement of each leaf of the terms at an offset."""
         stretch = self._stretch
         made = self._terms[stretch.at(0, offset) : stretch.stop : stretch.length]
         columns = zip(*[leaves_in((term.args, term.kwargs)) for term in made], strict=True)
@@ -148,7 +148,7 @@ class _Loop:
         return [self._leaf(column, is_place) for column in columns]
 
     def _leaf(self, column: Sequence[Any], is_place: bool) -> Any:
-        """What stands for a leaf: itself, what is carried, or what the row gives."""
+        """The replacement of a leaf: itself, a carried value, or what the row gives."""
         first = column[0]
         if not isinstance(first, Term):
             text = repr(first)
@@ -213,7 +213,7 @@ class _Loop:
         return self._add(Leaf(np.array(column), "numbers"))
 
     def _add(self, rows: Term) -> Term:
-        """What a pass reads of further rows; the numbers of passes are there once."""
+        """The part of further rows that a pass reads; the numbers of passes are there once."""
         known = [row.op == rows.op == "np.arange" for row in self._rows]
         if True in known:
             return literals.part(self._row, known.index(True))

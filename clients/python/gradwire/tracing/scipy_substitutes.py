@@ -120,7 +120,7 @@ def _hypot(*coordinates: Any) -> Any:
 
 
 def _remainder(x: Any, y: Any) -> Any:
-    """What is left of ``x`` by the nearest multiple of ``y``, the even one of two."""
+    """The rest of ``x`` after the nearest multiple of ``y``, the even one of two."""
     whole, by = np.fabs(x), np.fabs(y)
     above = np.fmod(whole, by)
     below = by - above
@@ -168,7 +168,7 @@ def _is_sparse(original: Callable[..., Any], x: Any) -> bool:
 
 
 def _decided_by(original: Callable[..., Any], matrix: Any, **kwargs: Any) -> Any:
-    """What is true of a matrix or not, which is a guard."""
+    """The outcome of a test of a matrix, which is a guard."""
     return recording().decide(matrix._term, partial(original, **kwargs))
 
 

@@ -1,4 +1,4 @@
-"""What Python values are made of, as it was: whether any part has changed since.
+"""The parts of Python values, as they were, to find out if any has changed since.
 
 Everything that the values hold is looked at: elements of containers, attributes of objects and
 classes, elements of arrays. What has no elements or attributes that Python can see (a file, an
@@ -72,7 +72,7 @@ _OF_ANY_CLASS = frozenset(
 
 
 class OfProcess(NamedTuple):
-    """What a function of a library reads of the process; without ``read`` nobody knows what."""
+    """The part of the process that a library function reads; unknown without ``read``."""
 
     name: str
     read: Callable[[], Any] | None = None
@@ -137,7 +137,7 @@ class State:
         return self.unknown is None and all(map(is_pure, (*self._kept, *self._named)))
 
     def items(self) -> Iterator[tuple[Any, Any, Any]]:
-        """What containers, objects and classes hold: the holder, the name or place, the value."""
+        """Items of containers, objects and classes: the holder, the name or place, the value."""
         for value in self._kept:
             kind = type(value)
             if kind is list:
@@ -256,7 +256,7 @@ class State:
         return found
 
     def _of_class(self, kind: type) -> Iterable[Any]:
-        """What a class of the user's has, and its bases have."""
+        """The parts of a class of the user's, and of its bases."""
         bases = [base for base in kind.__mro__ if is_users(base)]
         named = [item for base in bases for item in vars(base).items()]
         for base in bases:
@@ -318,7 +318,7 @@ def _belongs_to_its_module(value: Any) -> bool:
 
 
 def _drawn(stream: Any) -> Any:
-    """How far a stream of random numbers is."""
+    """The state of a stream of random numbers."""
     if isinstance(stream, random.Random):
         return stream.getstate()
     if isinstance(stream, np.random.Generator):

@@ -256,7 +256,7 @@ def _check_axes(in_axes: Any, out_axes: Any) -> None:
 
 
 def _prefix(format: MatrixFormat) -> str:
-    """What is before the name of a matrix of derivatives in the language."""
+    """The prefix of the name of a matrix of derivatives in the language."""
     if format not in ("dense", "coo"):
         raise UsageError(f'format is "dense" or "coo", got {format!r}')
     return "sparse." if format == "coo" else ""

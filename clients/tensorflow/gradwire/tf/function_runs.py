@@ -19,7 +19,7 @@ MOST_PATHS: int = 8
 
 
 class Runs:
-    """What the runs of a function have in common: their steps and draws, by signature."""
+    """The common state of the runs of a function: their steps and draws, by signature."""
 
     __slots__ = ("__weakref__", "calls", "draws", "paths")
 

@@ -23,7 +23,7 @@ _POLYNOMIAL = 0x82F63B78
 
 
 class TFRecordOptions:
-    """How a file of records is written."""
+    """Options for writing a file of records."""
 
     def __init__(self, compression_type: str | None = None, **options: Any) -> None:
         if options:

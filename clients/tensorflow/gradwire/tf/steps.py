@@ -123,7 +123,7 @@ class Steps:
         self._steps.append((repetitions.called, function, packed, nodes, place_of))
 
     def repeatable(self, result: Any) -> Repetition | None:
-        """What repeats the run, which gave a result; None if nothing does."""
+        """The repetition of the run, which gave a result; None if nothing repeats it."""
         packed = self._packed(result)
         return self._modelled(packed) if self.is_whole else None
 

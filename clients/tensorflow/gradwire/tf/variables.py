@@ -151,7 +151,7 @@ class Variable(Scattered, metaclass=Created):
         return node
 
     def _state(self) -> tuple[TensorNode, bool, bool]:
-        """What an assignment changes."""
+        """The state that an assignment changes."""
         return self._current, self._was_read, self._is_read
 
     def _restore(self, state: tuple[TensorNode, bool, bool]) -> None:

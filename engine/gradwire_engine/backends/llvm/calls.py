@@ -45,7 +45,7 @@ Piece: TypeAlias = tuple[Kernel, Sequence[int], Code]
 
 
 class Left(Exception):
-    """What a kernel gives is of no use: the walk of the tape in its own order says why."""
+    """The results of a kernel are of no use: the walk of the tape in its own order says why."""
 
 
 class Given(NamedTuple):

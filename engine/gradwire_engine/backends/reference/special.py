@@ -65,7 +65,7 @@ def _complete(z: Any, better: Routine, operands: tuple[Any, ...]) -> Any:
 
 
 def _ends(**limits: float) -> Routine:
-    """What has these limits at ``inf`` and at ``minus_inf``."""
+    """A routine with these limits at ``inf`` and at ``minus_inf``."""
 
     def better(z: Any, x: Any) -> Any:
         z = np.where(x == math.inf, limits.get("inf", z), z)

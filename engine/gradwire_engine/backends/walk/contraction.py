@@ -45,7 +45,7 @@ class Lowering(NamedTuple):
 
     @property
     def writes(self) -> bool:
-        """Whether the result may be computed in given memory."""
+        """True if the result may be computed in given memory."""
         return self.function in ("dot", "matmul") and not self.result
 
     def bound(self) -> Callable[[Any, Any], Any]:

@@ -61,7 +61,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 
 class ByType(dict[type[Op], Callable[..., Any]]):
-    """What is for operations, by their type or by the nearest of its base classes.
+    """Functions for operations, by their type or by the nearest of its base classes.
 
     As ``functools.singledispatch``, in a third of its time: it is asked for each instruction.
     """

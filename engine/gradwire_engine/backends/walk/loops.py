@@ -39,7 +39,7 @@ class _End(NamedTuple):
 
 
 class _Branch(NamedTuple):
-    """What all paths do up to here; then they part by the value at a place, or a pass ends."""
+    """The steps of all paths up to here; then they part by the value at a place, or a pass ends."""
 
     steps: Sequence[Step]
     instructions: Sequence[Instruction]
@@ -150,7 +150,7 @@ class _Writer:
     def branch(
         self, paths: Sequence[tuple[int, Path]], level: int, known: set[int]
     ) -> _Branch | None:
-        """What ``paths`` have in common, then each by itself."""
+        """The common steps of ``paths``, then those of each by itself."""
         paths = [(number, path) for number, path in paths if path.known]
         if not paths:
             return None
@@ -192,7 +192,7 @@ class _Writer:
         return _Branch(steps.list, steps.instructions, end=end)
 
     def _steps(self, slots: Sequence[int], known: set[int]) -> Steps:
-        """What computes the values of slots, unless they are ``known`` in this branch."""
+        """The steps that compute the values of slots, unless they are ``known`` in this branch."""
         made, where = self._made, self._where
         steps = Steps(self.room, self._passes)
         needed = ancestors(made, slots, known, self._poll)

@@ -198,4 +198,4 @@ def _writing(ufunc: Any) -> Callable[..., Any]:
 
 
 def _nothing() -> None:
-    """What is at a place that nothing reads."""
+    """The value of a place that nothing reads."""

@@ -39,7 +39,7 @@ def span(size: int, dilation: int) -> int:
 
 
 def window_counts(shape: Shape, sizes: Shape, strides: Shape, dilations: Shape) -> Shape:
-    """How many windows fit along each of the last axes of ``shape``."""
+    """The number of windows that fit along each of the last axes of ``shape``."""
     n = len(sizes)
     reach = tuple(map(span, sizes, dilations))
     if not all(sizes):

@@ -43,7 +43,7 @@ class Subtract(Binary):
 
 @register("excess", public=False)
 class Excess(Subtract):
-    """How far one exponent is above another: ``z = x - y``, and 0 where both are ``inf``."""
+    """The excess of one exponent above another: ``z = x - y``, and 0 where both are ``inf``."""
 
     template = ""
     ufunc = "excess"

@@ -22,12 +22,12 @@ _LEFTMOST = -150.0
 
 
 def _is_pole(x: Var) -> Var:
-    """Whether ``x`` is 0, -1, -2, …"""
+    """True where ``x`` is 0, -1, -2, …"""
     return LessEqual()(x, x.constant(0)) & Floor()(x).equals(x)
 
 
 def _beside_pole(x: Var) -> Var:
-    """Whether a pole is nearer to ``x < 1/2`` than 1/4, and gamma functions do not overflow."""
+    """True where a pole is nearer to ``x < 1/2`` than 1/4, and gamma functions do not overflow."""
     half = x.constant(0.5)
     near = Less()(Absolute()(x - Round()(x)), half * 0.5)
     inside = x.exceeds(_LEFTMOST) & Less()(x, half)

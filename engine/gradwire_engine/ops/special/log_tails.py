@@ -34,7 +34,7 @@ def logarithm(p: Var, rest: Var, tail: Var | None = None, low: Var | None = None
 
 
 def underflows(p: Var) -> Var:
-    """Whether ``p``, or a slope of it, does soon."""
+    """True where ``p``, or a slope of it, soon underflows."""
     return Less()(p, p.constant(_TAIL[p.dtype.itemsize]))
 
 

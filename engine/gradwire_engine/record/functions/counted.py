@@ -20,7 +20,7 @@ _DECIDING: dict[str, Callable[..., Any]] = {
 
 
 def _meaning(name: str) -> Callable[..., Any]:
-    """What a name stands for: a recorder in place of a builder gets an operation, or a word."""
+    """The meaning of a name: a recorder in place of a builder gets an operation, or a word."""
     word = WORDS.get(name)
 
     def call(r: Recorder, *args: Any, **named: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What is left of large angles after quarter turns: exact products with bits of 2 / pi.
+"""The rest of large angles after quarter turns: exact products with bits of 2 / pi.
 
 Sources: Payne and Hanek, Radian Reduction for Trigonometric Functions (1983); Ng, Argument
 Reduction for Huge Arguments: Good to the Last Bit (1992).

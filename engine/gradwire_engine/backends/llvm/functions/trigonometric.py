@@ -72,7 +72,7 @@ def _half_pi(form: Form) -> tuple[float, float, float]:
 
 
 class _Rest(NamedTuple):
-    """What is left of an angle after so many quarter turns, of twice the digits."""
+    """The rest of an angle after so many quarter turns, of twice the digits."""
 
     angle: Pair
     quarters: str

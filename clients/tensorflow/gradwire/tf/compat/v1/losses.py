@@ -17,7 +17,7 @@ __all__ = [
 
 
 class Reduction:
-    """How weighted losses become one number."""
+    """The ways in which weighted losses become one number."""
 
     NONE = "none"
     SUM = "weighted_sum"

@@ -80,7 +80,7 @@ class Cell(Layer):
         self.reset_dropout_mask()
 
     def _draws(self) -> int:
-        """How often it is drawn what is left out: for all gates at once, or for each."""
+        """The number of draws of what is left out: one for all gates, or one for each."""
         return self._gates if self.recurrent_dropout else 1
 
     def _dropped_out(self, value: Any, rate: str, training: Any) -> list[Any]:

@@ -34,7 +34,7 @@ class _Scaled(Layer):
             self._add("beta", shape, autocast=False)
 
     def _scaled(self, value: Any, shape: Sequence[int]) -> Any:
-        """What is normalized in float32 at least, scaled and shifted, in the layer's dtype."""
+        """A normalized value, in float32 at least, scaled and shifted, in the layer's dtype."""
         if self.gamma is not None:
             value = value * tf.cast(tf.reshape(self.gamma, shape), value.dtype)
         if self.beta is not None:

@@ -113,7 +113,7 @@ class Owner:
 
     @property
     def dtype_policy(self) -> DTypePolicy:
-        """What the layer computes in, and what it keeps its weights in; set by its name, too."""
+        """The policy for the dtypes of computations and of weights; set by its name, too."""
         return self._policy
 
     @dtype_policy.setter

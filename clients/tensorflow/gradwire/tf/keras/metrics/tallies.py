@@ -102,7 +102,7 @@ def _places(said: Any, thresholds: Sequence[float]) -> Any:
 
 
 def is_even(thresholds: Sequence[float]) -> bool:
-    """Whether thresholds lead from 0 to 1 in equal steps, three at least."""
+    """True if thresholds lead from 0 to 1 in equal steps, three at least."""
     count = len(thresholds)
     return count > 2 and np.allclose(thresholds, evenly(count), atol=epsilon())
 
