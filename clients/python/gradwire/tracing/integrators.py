@@ -17,12 +17,10 @@ from gradwire.tracing.lazy_arrays import holds_recorded
 from gradwire.tracing.tracer import Tracer, term_of
 from gradwire.tracing.traces import not_traceable
 
-#: SciPy's default tolerances of ``odeint`` and ``quad``.
+#: SciPy's default tolerances of ``odeint``.
 TOLERANCE = 1.49012e-8
 #: Steps from each time to the next.
 STEPS = 10_000
-#: The end of the transformed axis, where 1 is infinity: what is beyond has less than TOLERANCE.
-NEARLY_INFINITE = 1 - 1e-9
 #: The methods that stand in for those of ``solve_ivp``: where these are implicit, so are they.
 METHODS = {
     **dict.fromkeys(("RK45", "RK23", "DOP853"), "dopri5"),
@@ -61,8 +59,8 @@ def solution(f: Callable[..., Any], options: Mapping[str, Any], y0: Any, t: Any,
 
 def record_odeint(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``scipy.integrate.odeint``: the solution at each time, as rows."""
-    given = _given(original, args, kwargs, "func y0 t args rtol atol mxstep tfirst")
-    slope = _slope(given["func"], _tuple(given["args"]), time_first=given["tfirst"])
+    given = known_arguments(original, args, kwargs, "func y0 t args rtol atol mxstep tfirst")
+    slope = _slope(given["func"], as_tuple(given["args"]), time_first=given["tfirst"])
     tolerances = _tolerances(given["rtol"], given["atol"])
     return _solved(slope, given["y0"], given["t"], tolerances, "auto", given["mxstep"])
 
@@ -77,7 +75,7 @@ def record_solve_ivp(original: Callable[..., Any], *args: Any, **kwargs: Any) ->
     from scipy.optimize import OptimizeResult  # noqa: PLC0415
 
     known = "fun t_span y0 method t_eval dense_output vectorized args rtol atol"
-    given = _given(original, args, kwargs, known)
+    given = known_arguments(original, args, kwargs, known)
     method = given["method"]
     classes = {getattr(integrate, name): name for name in METHODS}
     name = method if isinstance(method, str) else classes.get(method)
@@ -86,7 +84,7 @@ def record_solve_ivp(original: Callable[..., Any], *args: Any, **kwargs: Any) ->
             f"scipy.integrate.solve_ivp with method={method!r} cannot be recorded",
             f"use one of {', '.join(METHODS)}, or gradwire.odeint(f, y0, t)",
         )
-    extra, function = _tuple(given["args"]), given["fun"]
+    extra, function = as_tuple(given["args"]), given["fun"]
 
     def of_column(t: Any, y: Any, *args: Any) -> Any:
         return function(t, y[:, None], *args)
@@ -184,34 +182,7 @@ class _Ends:
     __truediv__ = __rtruediv__ = __pow__ = __neg__ = __matmul__ = __rmatmul__ = _refused
 
 
-def record_quad(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """``scipy.integrate.quad``: the integral, whose estimated error is not known (NaN)."""
-    given = _given(original, args, kwargs, "func a b args epsabs epsrel")
-    function, extra = given["func"], _tuple(given["args"])
-    start, end = given["a"], given["b"]
-    infinite = [not holds_recorded(bound) and bool(np.isinf(bound)) for bound in (start, end)]
-
-    def slope(_: Any, u: Any) -> Any:
-        if not any(infinite):
-            return function(u, *extra)
-        # x = u / (1 - u²) takes the open interval from -1 to 1 to all numbers
-        within = 1 - u * u
-        return function(u / within, *extra) * (1 + u * u) / (within * within)
-
-    def place(bound: Any, is_infinite: bool) -> Any:
-        if is_infinite:
-            return np.sign(bound) * NEARLY_INFINITE
-        if not any(infinite):
-            return bound
-        return 2 * bound / (1 + np.sqrt(1 + 4 * bound * bound))
-
-    ends = [place(bound, known) for bound, known in zip((start, end), infinite, strict=True)]
-    tolerances = _tolerances(given["epsrel"], given["epsabs"])
-    rows = _solved(lambda y, t: _np.reshape(slope(y, t), (1,)), 0.0, ends, tolerances, "dopri5")
-    return rows[1, 0], np.nan
-
-
-def _given(
+def known_arguments(
     original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], known: str
 ) -> dict[str, Any]:
     """The arguments by name; others than the known ones must have their defaults."""
@@ -233,7 +204,8 @@ def _given(
     return given
 
 
-def _tuple(args: Any) -> tuple[Any, ...]:
+def as_tuple(args: Any) -> tuple[Any, ...]:
+    """Further arguments, of which one may be given as it is."""
     if args is None:
         return ()
     return args if isinstance(args, tuple) else (args,)

@@ -15,8 +15,9 @@ from gradwire.tracing.calls import record_call
 from gradwire.tracing.filters import FILTERS
 from gradwire.tracing.guarded import matrix_function
 from gradwire.tracing.image_filters import IMAGE_FILTERS
-from gradwire.tracing.integrators import record_odeint, record_quad, record_solve_ivp
+from gradwire.tracing.integrators import record_odeint, record_solve_ivp
 from gradwire.tracing.lazy_arrays import holds_recorded
+from gradwire.tracing.quadrature import record_quad
 from gradwire.tracing.raising import checked
 from gradwire.tracing.roots import ROOTS
 from gradwire.tracing.shapes import Aval, elementwise, stand_in
