@@ -42,6 +42,8 @@ _BINARY: Mapping[str, Callable[..., Any]] = {
 }  # fmt: skip
 #: Functions of the language without a library's name that NumPy has, too.
 _OWN: Mapping[str, Callable[..., Any]] = {"copy": np.copy, "stop_gradient": np.asarray}
+#: Those that give a function of the program.
+_OF_FUNCTIONS = frozenset({"vmap", "checkpoint", "custom_gradient"})
 _UPDATES: Mapping[str, Callable[..., Any]] = {
     "add": np.add.at, "multiply": np.multiply.at, "min": np.minimum.at, "max": np.maximum.at,
 }  # fmt: skip
@@ -106,7 +108,7 @@ class LocalValues:
                 return
 
     def _needs_nothing(self, term: Term) -> bool:
-        is_given = isinstance(term, (Leaf, Body, TextFunction))
+        is_given = isinstance(term, (Leaf, Body, TextFunction)) or term.op in _OF_FUNCTIONS
         return is_given or term in self._known or term in self._same
 
     def _value(self, term: Term) -> Any:

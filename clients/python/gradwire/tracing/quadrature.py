@@ -20,6 +20,8 @@ from gradwire.tracing.traces import not_traceable, recording
 
 #: The panels at first, and those that are added at most unless ``limit`` is more.
 PANELS, MORE_PANELS = 16, 184
+#: The part of the tolerances that panels are divided for: derivatives are less exact at a kink.
+AIM = 0.01
 #: The exponent that an infinite range is transformed by, for tails that are powers.
 TAIL = 3
 _EPS = float(np.finfo(float).eps)
@@ -63,7 +65,7 @@ def record_quad(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return np.maximum(given["epsabs"], given["epsrel"] * np.abs(np.sum(sums)))
 
     def goes_on(at: dict[str, Any]) -> Any:
-        return (np.sum(at["errors"]) > goal(at["sums"])) & (at["count"] < most)
+        return (np.sum(at["errors"]) > AIM * goal(at["sums"])) & (at["count"] < most)
 
     def bisected(at: dict[str, Any]) -> dict[str, Any]:
         worst = np.argmax(at["errors"])
@@ -71,6 +73,7 @@ def record_quad(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         begin = at["begins"][worst]
         begins, widths = _np.stack([begin, begin + width]), _np.stack([width, width])
         made = begins, widths, *_estimates(transformed, begins, widths)
+
         def placed(name: str, new: Any) -> Any:
             added = _np.where(places == at["count"], new[1], at[name])
             return _np.where(places == worst, new[0], added)
@@ -81,9 +84,7 @@ def record_quad(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     first = np.arange(PANELS) / PANELS, np.full(PANELS, 1 / PANELS)
     rest = np.zeros(most - PANELS)
-    sums, errors = [
-        _np.concatenate([found, rest]) for found in _estimates(transformed, *first)
-    ]
+    sums, errors = [_np.concatenate([found, rest]) for found in _estimates(transformed, *first)]
     begun = {
         "begins": np.concatenate([first[0], rest]), "widths": np.full(most, 1 / PANELS),
         "sums": sums, "errors": errors, "count": np.int64(PANELS),
