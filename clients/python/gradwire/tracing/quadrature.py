@@ -18,12 +18,18 @@ from gradwire.tracing.lazy_arrays import holds_recorded
 from gradwire.tracing.tracer import term_of
 from gradwire.tracing.traces import not_traceable, recording
 
-#: The panels at first, and those that are added at most unless ``limit`` is more.
-PANELS, MORE_PANELS = 16, 184
+#: Where the first panels end. Some are short, as derivatives may have a logarithm at a limit of the
+#: range that the function itself has not. Nearer to 0, perhaps infinity, powers might overflow.
+ENDS = np.array(
+    [0, *2.0 ** np.arange(-10, -4), *np.arange(1, 16) / 16, *1 - 2.0 ** -np.arange(5, 11), 1]
+)
+PANELS = len(ENDS) - 1
+#: The panels that are added at most, unless ``limit`` is more.
+MORE_PANELS = 184
 #: The part of the tolerances that panels are divided for: derivatives are less exact at a kink.
 AIM = 0.01
 #: The exponent that an infinite range is transformed by, for tails that are powers.
-TAIL = 3
+TAIL = 2
 _EPS = float(np.finfo(float).eps)
 _HALF = [
     0.9956571630258081, 0.9739065285171717, 0.9301574913557082, 0.8650633666889845,
@@ -65,7 +71,7 @@ def record_quad(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return np.maximum(given["epsabs"], given["epsrel"] * np.abs(np.sum(sums)))
 
     def goes_on(at: dict[str, Any]) -> Any:
-        return (np.sum(at["errors"]) > AIM * goal(at["sums"])) & (at["count"] < most)
+        return (np.sum(at["errors"]) > AIM * goal(at["sums"])) & (at["count"] < most) & at["finite"]
 
     def bisected(at: dict[str, Any]) -> dict[str, Any]:
         worst = np.argmax(at["errors"])
@@ -74,20 +80,23 @@ def record_quad(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         begins, widths = _np.stack([begin, begin + width]), _np.stack([width, width])
         made = begins, widths, *_estimates(transformed, begins, widths)
 
+        finite = np.isfinite(np.sum(made[3]))  # not so near to a singularity that it is met
+
         def placed(name: str, new: Any) -> Any:
             added = _np.where(places == at["count"], new[1], at[name])
-            return _np.where(places == worst, new[0], added)
+            return _np.where(finite, _np.where(places == worst, new[0], added), at[name])
 
         names = "begins", "widths", "sums", "errors"
         moved = {name: placed(name, new) for name, new in zip(names, made, strict=True)}
-        return moved | {"count": at["count"] + 1}
+        return moved | {"count": at["count"] + _np.where(finite, 1, 0), "finite": finite}
 
-    first = np.arange(PANELS) / PANELS, np.full(PANELS, 1 / PANELS)
+    first = ENDS[:-1], np.diff(ENDS)
     rest = np.zeros(most - PANELS)
     sums, errors = [_np.concatenate([found, rest]) for found in _estimates(transformed, *first)]
     begun = {
-        "begins": np.concatenate([first[0], rest]), "widths": np.full(most, 1 / PANELS),
-        "sums": sums, "errors": errors, "count": np.int64(PANELS),
+        "begins": np.concatenate([first[0], rest]),
+        "widths": np.concatenate([first[1], rest + ENDS[1]]), "sums": sums, "errors": errors,
+        "count": np.int64(PANELS), "finite": np.isfinite(np.sum(errors)),
     }  # fmt: skip
     end = stop_gradient(while_loop(goes_on, bisected, begun))
     value, error = np.sum(end["sums"]), np.sum(end["errors"])
