@@ -17,7 +17,7 @@ _np: Any = np
 
 #: Methods that are functions of the array and the same further parameters.
 SAME = (
-    "all any argmax argmin argpartition argsort conj conjugate cumprod cumsum diagonal dot max "
+    "all any argmax argmin argpartition argsort cumprod cumsum diagonal dot max "
     "mean min nonzero prod put ravel repeat round searchsorted squeeze std sum swapaxes take "
     "trace var"
 )

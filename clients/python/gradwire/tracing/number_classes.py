@@ -16,7 +16,7 @@ import numpy as np
 
 from gradwire.tracing.lazy_arrays import holds_recorded, unwrapped
 from gradwire.tracing.terms import Term
-from gradwire.tracing.tracer import Tracer, term_of
+from gradwire.tracing.tracer import Tracer, python_number, term_of
 from gradwire.tracing.traces import LIBRARIES, current, not_traceable
 
 #: NumPy without its annotations, which do not know recorded arrays.
@@ -33,7 +33,7 @@ class _OfNumbers(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if current() is None or not holds_recorded((args, kwargs)):
             return cls.original(*args, **kwargs)
-        return _converted(cls.original, *map(unwrapped, args), **kwargs)
+        return converted(cls.original, *map(unwrapped, args), **kwargs)
 
     def __instancecheck__(cls, value: Any) -> bool:
         if issubclass(type(value), Tracer):
@@ -55,7 +55,7 @@ def _class_for(original: type) -> type:
     return _OfNumbers(original.__name__, (original,), named)
 
 
-def _converted(original: type, value: Any = 0, imaginary: Any = None) -> Any:
+def converted(original: type, value: Any = 0, imaginary: Any = None) -> Any:
     """A recorded value as ``original(value)`` converts it."""
     dtype = np.dtype(original)
     if imaginary is not None:
@@ -63,7 +63,8 @@ def _converted(original: type, value: Any = 0, imaginary: Any = None) -> Any:
         return Tracer(Term("np.astype", (whole, dtype)), weak=original is complex)
     if issubclass(original, np.generic):
         return _np.asarray(value).astype(dtype)[()]
-    return Tracer(_number(original, value).astype(dtype)._term, weak=True)
+    number = _number(original, value)
+    return python_number(number if number.dtype == dtype else number.astype(dtype))
 
 
 def _number(original: type, value: Any) -> Any:

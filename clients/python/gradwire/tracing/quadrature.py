@@ -15,7 +15,7 @@ from gradwire.tracing.control import stop_gradient, while_loop
 from gradwire.tracing.equations import implicit
 from gradwire.tracing.integrators import as_tuple, known_arguments
 from gradwire.tracing.lazy_arrays import holds_recorded
-from gradwire.tracing.tracer import term_of
+from gradwire.tracing.tracer import python_number, term_of
 from gradwire.tracing.traces import not_traceable, recording
 
 #: Where the first panels end. Some are short, as derivatives may have a logarithm at a limit of the
@@ -113,7 +113,7 @@ def record_quad(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         rows = _values(transformed, end["begins"], end["widths"])
         return integral - np.sum((rows @ WEIGHTS) * widths)
 
-    return implicit(whole, _np.where(found, value, np.nan)), error
+    return python_number(implicit(whole, _np.where(found, value, np.nan))), python_number(error)
 
 
 def _transformed(f: Callable[[Any], Any], start: Any, end: Any) -> Callable[[Any], Any]:

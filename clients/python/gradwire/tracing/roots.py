@@ -15,6 +15,7 @@ from gradwire import hints
 from gradwire.tracing.control import while_loop
 from gradwire.tracing.equations import EQUATIONS, implicit
 from gradwire.tracing.linear_maps import arguments
+from gradwire.tracing.tracer import python_number
 from gradwire.tracing.traces import not_traceable, recording
 
 #: NumPy without its annotations, which do not know recorded arrays.
@@ -222,6 +223,7 @@ def _iterated(begun: _State, step: Any, given: Mapping[str, Any], original: Any)
 
 def _result(f: Any, x: Any, given: Mapping[str, Any], original: Any) -> Any:
     root = implicit(f, x)
+    root = root if original.__name__ == "newton" else python_number(root)  # as of code in C
     if not given["full_output"]:
         return root
     results = vars(sys.modules["scipy.optimize"])["RootResults"]

@@ -11,12 +11,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradwire.tracing import normal_vectors, splines
-from gradwire.tracing.calls import record_call
+from gradwire.tracing.calls import listed, record_call
 from gradwire.tracing.filters import FILTERS
 from gradwire.tracing.guarded import matrix_function
 from gradwire.tracing.image_filters import IMAGE_FILTERS
 from gradwire.tracing.integrators import record_odeint, record_solve_ivp
 from gradwire.tracing.lazy_arrays import holds_recorded
+from gradwire.tracing.number_classes import converted
 from gradwire.tracing.quadrature import record_quad
 from gradwire.tracing.raising import checked
 from gradwire.tracing.roots import ROOTS
@@ -30,7 +31,7 @@ from gradwire.tracing.substitutes import (
     substituted_method,
 )
 from gradwire.tracing.terms import Term
-from gradwire.tracing.tracer import Tracer, term_of
+from gradwire.tracing.tracer import Tracer, python_number, term_of
 from gradwire.tracing.traces import not_traceable, recording
 
 #: Their names in the language, if different.
@@ -101,14 +102,33 @@ def _of_math() -> Iterator[Substitute]:
         known = not home.startswith("np.") or isinstance(getattr(np, name, None), np.ufunc)
         if known and callable(original) and name not in ("floor", "ceil", "trunc"):
             record = _OF_MATH.get(name, partial(record_call, home, original))
-            yield original, substitute(original, partial(_number, record, original))
+            convert = _as_is if name in ("gcd", "lcm") else _as_float
+            yield original, substitute(original, partial(_number, record, original, convert))
 
 
 def _number(
-    record: Callable[..., Any], original: Callable[..., Any], *args: Any, **kwargs: Any
+    record: Callable[..., Any],
+    original: Callable[..., Any],
+    convert: Callable[[Any], Any],
+    *args: Any,
+    **kwargs: Any,
 ) -> Any:
-    """A function of ``math``, which raises an error where NumPy's gives ``nan``."""
-    return checked(record(*args, **kwargs), original, args, kwargs)
+    """A function of ``math``: of Python numbers, with errors where NumPy's gives ``nan``."""
+    given, named = map(convert, args), {name: convert(value) for name, value in kwargs.items()}
+    made = record(*given, **named)
+    numbers = tuple(map(python_number, listed(made)))
+    return checked(numbers if isinstance(made, tuple) else numbers[0], original, args, kwargs)
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+def _as_float(value: Any) -> Any:
+    """An argument as ``float(x)``, unless it is a Python number."""
+    if isinstance(value, Tracer):
+        return converted(float, value)
+    return float(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def _logarithm(x: Any, base: Any = None) -> Any:
@@ -132,8 +152,10 @@ def _remainder(x: Any, y: Any) -> Any:
 
 #: Functions of ``math`` that are no calls of the same name.
 _OF_MATH: dict[str, Callable[..., Any]] = {
+    "frexp": np.frexp,
     "hypot": _hypot,
     "log": _logarithm,
+    "modf": np.modf,
     "remainder": _remainder,
 }
 

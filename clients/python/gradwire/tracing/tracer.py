@@ -38,6 +38,8 @@ _np: Any = np
 _PLAIN = frozenset({int, float, bool, complex, np.ndarray, np.float64, RecordableArray})
 #: Types of values that are written out as they are.
 _WRITTEN_OUT = frozenset({int, float, bool, str, type(None)})
+#: By a kind of dtypes, that of Python's numbers.
+_OF_PYTHON = {"f": np.float64, "c": np.complex128, "i": np.int64, "u": np.int64}
 #: Gives a shape and dtype, ``BY_VALUES``, or ``None`` where rules give none.
 Infer = Callable[[], Any]
 
@@ -161,20 +163,31 @@ class Tracer(Operators, Methods, Elements, Conversions):
     @property
     def real(self) -> Any:
         """The real part."""
-        return _np.real(self)
+        made = _np.real(self)
+        return python_number(made) if self._weak else made
 
     @property
     def imag(self) -> Any:
         """The imaginary part."""
-        return _np.imag(self)
+        made = _np.imag(self)
+        return python_number(made) if self._weak else made
+
+    def conjugate(self, *args: Any, **kwargs: Any) -> Any:
+        """The complex conjugates; the array itself if it is real."""
+        if self.dtype.kind != "c" and not (args or kwargs):
+            return self
+        made = _np.conjugate(self, *args, **kwargs)
+        return python_number(made) if self._weak else made
+
+    conj = conjugate
 
     def __repr__(self) -> str:
         known = self._aval
         return "Tracer()" if known is None else f"Tracer({known})"
 
-    def tolist(self) -> list[Any]:
-        """Its rows as nested lists; its numbers are recorded arrays."""
-        return [row.tolist() if row.ndim else row for row in self]
+    def tolist(self) -> Any:
+        """Its rows as nested lists of Python numbers, which are recorded; one if it has no axes."""
+        return [row.tolist() for row in self] if self.ndim else python_number(self)
 
     def item(self, *index: Any) -> Any:
         """Its only element, or one at an index, as a Python number; an integer is decided."""
@@ -184,7 +197,7 @@ class Tracer(Operators, Methods, Elements, Conversions):
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         place = index[0] if len(index) == 1 else index
         found = self[place] if isinstance(place, tuple) and place else self.reshape(-1)[place or 0]
-        return Tracer(found._term, Aval((), self.dtype), weak=True)
+        return python_number(found)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -298,6 +311,15 @@ def check_cast(ufunc: np.ufunc, made: Any, target: Any, casting: Any = "same_kin
             f"Cannot cast ufunc {ufunc.__name__!r} output from {made.dtype!r} to "
             f"{target.dtype!r} with casting rule {casting!r}"
         )
+
+
+def python_number(value: Tracer) -> Any:
+    """A recorded number as the Python number that ``item()`` gives: of double precision."""
+    dtype = np.dtype(_OF_PYTHON.get(value.dtype.kind, value.dtype))
+    if value.dtype == np.uint64:  # it may exceed those that are recorded
+        return value._decided_item(())
+    term = value._term if dtype == value.dtype else Term("np.astype", (value._term, dtype))
+    return Tracer(term, Aval((), dtype), trace=value._trace, weak=True)
 
 
 def to_term(value: Any, trace: Trace | None = None) -> Term | None:

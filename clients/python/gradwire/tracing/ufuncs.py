@@ -126,8 +126,14 @@ def applied(ufunc: np.ufunc, inputs: tuple[Any, ...], *, is_operator: bool = Fal
     return checked(made, ufunc, inputs, {}) if raises() else made
 
 
-def _of_python(operation: Callable[..., Any], *numbers: Any) -> Any:
-    return operation(*[np.asarray(number).item() for number in numbers])
+def _of_python(operation: Callable[..., Any], *numbers: Any) -> None:
+    """An operation of Python's numbers, for the error that it raises."""
+    given = [np.asarray(number).item() for number in numbers]
+    if isinstance(operation(*given), complex) and complex not in map(type, given):
+        raise not_traceable(
+            "a negative float to a fractional power is complex in Python",
+            "take the power of complex(x), or of abs(x)",
+        )
 
 
 def _applied(ufunc: np.ufunc, inputs: tuple[Any, ...], is_operator: bool) -> Any:
@@ -148,7 +154,7 @@ def _applied(ufunc: np.ufunc, inputs: tuple[Any, ...], is_operator: bool) -> Any
         infer = partial(elementwise, ufunc, given)
         return Tracer(term, infer=infer, weak=numbers, is_ordered=ordered)
     parts = [
-        Tracer(literals.part(term, i), infer=partial(elementwise, ufunc, given, i))
+        Tracer(literals.part(term, i), infer=partial(elementwise, ufunc, given, i), weak=numbers)
         for i in range(ufunc.nout)
     ]
     return tuple(parts)
