@@ -64,11 +64,11 @@ def same(client: gradwire.Client, name: str, function: Callable[[Any], Any], x: 
     try:
         found = client.function(function)(x)
     except (NotTraceable, APIError):
-        assert name.split("(")[0] in REFUSED
+        assert name.partition("(")[0] in REFUSED
         pytest.skip("refused")
     expected = function(x)
     assert np.asarray(found).dtype == np.asarray(expected).dtype
-    np.testing.assert_allclose(found, expected, rtol=1e-12 if name.startswith("math") else 1e-8)
+    np.testing.assert_allclose(found, expected, rtol=1e-12 if name.startswith("math") else 2e-7)
 
 
 @pytest.mark.parametrize("kind", [float, np.float32, np.float64])

@@ -6,7 +6,9 @@ Also functions that read only an array's shape or dtype.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from contextlib import suppress
+from functools import partial, reduce
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.typing import DTypeLike
 from gradwire.bfloat16 import can_cast, dtype_of, result_type
 from gradwire.tracing.calls import into, known_order, record_call
 from gradwire.tracing.multi_output import named_tuple
-from gradwire.tracing.shapes import Aval
+from gradwire.tracing.shapes import Aval, stand_in
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.views import as_view
@@ -45,6 +47,8 @@ def _copy(a: Any, order: str = "K", subok: bool = False) -> Tracer:
 
 def _reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
     np.reshape(0, 1, order)  # type: ignore[call-overload]  # as above
+    if copy:
+        return _np.copy(_np.reshape(a, shape, order))
     if known_order(order, a) == "F":
         lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
         return _np.transpose(_np.reshape(_np.transpose(a), lengths[::-1]))
@@ -152,7 +156,19 @@ def _einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
     if not isinstance(subscripts, str):
         subscripts, operands = _subscripts((subscripts, *operands))
     given = {name: value for name, value in kwargs.items() if name != "optimize"}
-    return record_call("np.einsum", np.einsum, subscripts, *operands, **given)
+    made = record_call("np.einsum", np.einsum, subscripts, *operands, **given)
+    if len(operands) == 1 and isinstance(operands[0], Tracer):
+        _share_axes(made, subscripts, operands[0])
+    return made
+
+
+def _share_axes(made: Tracer, subscripts: str, base: Tracer) -> None:
+    """Make what ``einsum`` takes of one array a view of it, unless NumPy sums elements."""
+    take = partial(np.einsum, subscripts)
+    like = stand_in(base.aval)
+    with suppress(ValueError):  # the service says what is wrong
+        if np.may_share_memory(take(like), like):
+            as_view(made, take, (base,), {}, is_writable=True)
 
 
 def _subscripts(given: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
@@ -168,13 +184,16 @@ def _subscripts(given: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
 
 
 def _meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> Any:
-    if not sparse:
+    if copy and not sparse:
         return record_call("np.meshgrid", np.meshgrid, *xi, indexing=indexing)
     places = list(range(len(xi)))
     if indexing == "xy" and len(xi) > 1:
         places[:2] = [1, 0]
     lengths = [[-1 if place == i else 1 for i in range(len(xi))] for place in places]
-    return tuple([_np.reshape(x, length) for x, length in zip(xi, lengths, strict=True)])
+    made = tuple([_np.reshape(x, length) for x, length in zip(xi, lengths, strict=True)])
+    if copy:
+        return tuple(map(_np.copy, made))
+    return made if sparse else _np.broadcast_arrays(*made)
 
 
 def _linspace(*args: Any, retstep: bool = False, **kwargs: Any) -> Any:
@@ -184,6 +203,20 @@ def _linspace(*args: Any, retstep: bool = False, **kwargs: Any) -> Any:
     start, stop = args[:2]
     count = kwargs.get("num", args[2] if len(args) > 2 else 50)
     return made, np.subtract(stop, start) / (count - bool(kwargs.get("endpoint", True)))
+
+
+def _unless_none(name: str, function: Callable[..., Any], by: str, none: int) -> Any:
+    """A function that gives its first argument itself where the count ``by`` is ``none``."""
+
+    def record(*args: Any, **kwargs: Any) -> Any:
+        given = signature(function).bind(*args, **kwargs).arguments
+        (base, *_), count = given.values(), given.get(by)
+        if isinstance(count, (int, np.integer)) and count == none:
+            function(stand_in(base.aval), count)  # raises where it is no array for it
+            return base
+        return record_call(name, function, *args, **kwargs)
+
+    return record
 
 
 # Sets
@@ -283,6 +316,10 @@ DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {
     np.einsum: _einsum,
     np.linspace: _linspace,
     np.meshgrid: _meshgrid,
+    np.diff: _unless_none("np.diff", np.diff, "n", 0),
+    np.polyder: _unless_none("np.polyder", np.polyder, "m", 0),
+    np.polyint: _unless_none("np.polyint", np.polyint, "m", 0),
+    np.linalg.matrix_power: _unless_none("np.linalg.matrix_power", np.linalg.matrix_power, "n", 1),
     np.unique_values: _np.unique,
     np.unique_counts: _unique(np.unique_counts, return_counts=True),
     np.unique_inverse: _unique(np.unique_inverse, return_inverse=True),

@@ -20,6 +20,7 @@ from gradwire.tracing.substitutes import (
     substitute,
     substituted_method,
 )
+from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import not_traceable
 
@@ -87,11 +88,23 @@ def _array(name: str, object: Any, dtype: Any = None, order: Any = None, **optio
         made = made.astype(dtype)
     copied = options.get("copy", name == "array") not in _ONLY_IF_NEEDED
     order = _ORDERS.get(name, order or "K")
-    is_other = order in "CcFf" and not (is_ordered(made) and (made.ndim < 2 or order in "Cc"))
-    if is_other or (copied and made is object):
+    if order in "CcFf":
+        made = _in_order(made, order, may_be_same=made is object and not copied)
+    if copied and made is object:
         made = made.copy(order)
     least = options.get("ndmin", 0)
     return made.reshape((1,) * (least - made.ndim) + made.shape) if made.ndim < least else made
+
+
+def _in_order(array: Tracer, order: str, *, may_be_same: bool) -> Tracer:
+    """An array in an order of memory: itself if it has it, as vectors have both."""
+    known = is_ordered(array)
+    if known and (order in "Cc" or sum(length != 1 for length in array.shape) < 2):
+        return array
+    made: Tracer = array.copy(order)
+    if may_be_same and not known:
+        made.be_view(array, lambda term: Term("copy", (term,)), may_be_copy=True)
+    return made
 
 
 def _has_recorded_list(args: tuple[Any, ...]) -> bool:

@@ -152,9 +152,9 @@ class Tracer(Operators, Methods, Elements, Conversions):
 
     @property
     def flat(self) -> Tracer:
-        """The elements in one axis, a view whatever their order in memory."""
+        """The elements in one axis, which are assigned to whatever their order in memory."""
         raveled = literals.raveled
-        made = Tracer(
+        made = _Flat(
             raveled(self._term), infer=lambda: Aval((self.size,), self.dtype), trace=self._trace
         )
         made.be_view(self, raveled, lambda _, new: literals.reshaped(new, self.shape))
@@ -291,6 +291,16 @@ class Tracer(Operators, Methods, Elements, Conversions):
 
     def _to_term(self, value: Any) -> Term | None:
         return to_term(value, self._trace)
+
+
+class _Flat(Tracer):
+    """The elements of an array in one axis, as ``numpy.flatiter``: some are a copy of them."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Tracer:
+        found = super().__getitem__(key)
+        return found if found._view is None or found._is_number() else _np.copy(found)
 
 
 def _array_of(term: Term) -> Any:
