@@ -12,6 +12,7 @@ from gradwire.errors import ClusterUnavailable as ClusterUnavailable
 from gradwire.errors import Conflict as Conflict
 from gradwire.errors import CrashingProgram as CrashingProgram
 from gradwire.errors import DeadlineExceeded as DeadlineExceeded
+from gradwire.errors import DerivativeWarning as DerivativeWarning
 from gradwire.errors import DomainError as DomainError
 from gradwire.errors import Draining as Draining
 from gradwire.errors import DtypeMismatch as DtypeMismatch

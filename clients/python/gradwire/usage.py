@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Container, Mapping
 from functools import partial, wraps
 from inspect import signature
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, ParamSpec, Protocol, TypeGuard, TypeVar, overload
 from urllib.parse import quote
 
@@ -71,6 +72,17 @@ def _of_others(
     for each in reversed(others):
         rest = TracebackType(rest, each.tb_frame, each.tb_lasti, each.tb_lineno)
     return rest
+
+
+def caller_level() -> int:
+    """The ``stacklevel`` of a warning here for the line that calls the SDK, or awaits it."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 1
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _TRANSPORTS:
+            return level
+        frame, level = frame.f_back, level + 1
+    return 1
 
 
 class used:  # noqa: N801 - a context, like suppress

@@ -77,7 +77,7 @@ def hvp(r: Recorder, y: Any, x: Any, v: Any) -> Any:
     first = gradients(r, y, x)
     known = len(r.warnings)
     second = tangents(r, first, x, v)
-    del r.warnings[known:]  # as of hessian
+    _forget_zeros(r, known)
     return second
 
 
@@ -189,7 +189,7 @@ def _hessians(r: Recorder, y: Any, x: Any) -> Any:
     first = gradients(r, y, x)
     known = len(r.warnings)
     second = rebuild(first, lambda bar: _jacobians(r, bar, x))
-    del r.warnings[known:]  # that some second derivatives are zero is no surprise
+    _forget_zeros(r, known)
     return second
 
 
@@ -295,3 +295,8 @@ SPARSE: dict[str, Callable[..., Any]] = {
     "sparse.jacobian": _sparse_jacobian,
     "sparse.hessian": _sparse_hessian,
 }
+
+
+def _forget_zeros(r: Recorder, known: int) -> None:
+    """Forget the warnings since ``known`` of derivatives that are zero: of second ones many are."""
+    r.warnings[known:] = [notice for notice in r.warnings[known:] if notice.code != "no_path"]

@@ -17,6 +17,7 @@ from gradwire.endpoints import EvaluateOptions, Program, program_at
 from gradwire.errors import APIError, DeadlineExceeded, TooLarge, UsageError
 from gradwire.progress import bar, ignore
 from gradwire.ragged import RaggedArray
+from gradwire.results import Notice
 from gradwire.sparse import SparseArray
 from gradwire.tracing.functions import Function
 from gradwire.tracing.structures import Structure, flatten, is_array_like, unflatten
@@ -122,7 +123,7 @@ class MappedProgram:
         varying = inside(unflatten(points[0].structure, _stacked(points)))
         assert isinstance(varying, Mapping)
         shared = outermost(self.shared or {})
-        return (yield from _at_each(self.program, shared, varying, self.options, len(points)))
+        return (yield from _at_each(self.program, shared, varying, self.options, len(points)))[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,10 @@ def _evaluated(traced: TracedProgram, points: Sequence[FlatPoint]) -> Steps[list
     varying = {name: stacked[i] for name, i in traced.arguments.items()}
     options = EvaluateOptions(outputs=list(traced.outputs))
     with with_source_notes(traced.written):
-        return (yield from _at_each(traced.text, traced.constants, varying, options, len(points)))
+        of = traced.text, traced.constants, varying, options, len(points)
+        found, notices = yield from _at_each(*of)
+    traced.warn(notices)
+    return found
 
 
 def _at_each(
@@ -186,16 +190,16 @@ def _at_each(
     varying: Mapping[str, Any],
     options: EvaluateOptions,
     count: int,
-) -> Steps[list[Any]]:
-    """The outputs at each of ``count`` points; ``varying`` has the variables, stacked."""
+) -> Steps[tuple[list[Any], Sequence[Notice]]]:
+    """The outputs at each of ``count`` points, and warnings; ``varying`` has the variables."""
     given = EvaluateOptions(**options)
     if varying:
         given["batch"] = list(varying)
     of = program_at(program, {**shared, **varying})
     answer = yield from endpoints.evaluation(of, given)
     if not varying:
-        return [answer.outputs] * count
-    return [_nth(answer.outputs, i) for i in range(count)]
+        return [answer.outputs] * count, answer.warnings
+    return [_nth(answer.outputs, i) for i in range(count)], answer.warnings
 
 
 def _args(point: FlatPoint) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ from gradwire.tracing.terms import NOTHING
 from gradwire.tracing.traced import TracedProgram, record
 from gradwire.tracing.traces import current
 from gradwire.trees import Static
-from gradwire.usage import check_client, check_function, public, short_traceback, used
+from gradwire.usage import caller_level, check_client, check_function, public, short_traceback, used
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -283,7 +283,7 @@ class Function(Generic[P, T]):
             f"{self.title} is recorded at each call: {why}. Pass what changes as an argument; "
             "gradwire.random draws inside a program, from a key that is an argument."
         )
-        warnings.warn(message, RecordingWarning, stacklevel=2)
+        warnings.warn(message, RecordingWarning, stacklevel=caller_level())
 
     def _record(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -13,9 +14,9 @@ import numpy as np
 from gradwire import endpoints
 from gradwire.call import Call, Steps
 from gradwire.endpoints import ProgramAt
-from gradwire.errors import APIError
+from gradwire.errors import APIError, DerivativeWarning
 from gradwire.hidden import plain
-from gradwire.results import Evaluation
+from gradwire.results import Evaluation, Notice
 from gradwire.stored import RemoteArray
 from gradwire.tracing.evaluation import LocalValues, NotHere
 from gradwire.tracing.failures import explained
@@ -30,8 +31,12 @@ from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Guard, same_values
 from gradwire.tracing.writing import Written, write
 from gradwire.trees import Level, Static
+from gradwire.usage import caller_level
 from gradwire.values import encode
 
+#: The codes of warnings that the answer is not the derivative. Where no path leads to a source it is
+#: 0 rightly.
+OF_DERIVATIVES = frozenset({"singular", "degenerate", "state", "rebound"})
 #: Sends a call while a function is recorded.
 Ask = Callable[[Call[Any]], Any]
 
@@ -112,7 +117,22 @@ class TracedProgram:
             if self.guards_hold(decided):
                 raise
             return (), decided
-        return answer.outputs, self.guard_values(answer.outputs)
+        found = self.guard_values(answer.outputs)
+        if self.guards_hold(found):
+            self.warn(answer.warnings)
+        return answer.outputs, found
+
+    def warn(self, notices: Sequence[Notice]) -> None:
+        """Warn of derivatives that do not exist, once of each, at the line that asked for them."""
+        seen = set()
+        for notice in notices:
+            node, place = notice.node, None
+            if node is not None:
+                place = self.written.place_of(node.line)
+            if notice.code in OF_DERIVATIVES and (notice.detail, place) not in seen:
+                seen.add((notice.detail, place))
+                warning = DerivativeWarning(notice.detail, notice.code, place)
+                warnings.warn(warning, stacklevel=caller_level())
 
     def decided(self, leaves: Sequence[Any]) -> Steps[list[Any]]:
         """The guards' values by themselves, up to the first that differs from the recording."""
