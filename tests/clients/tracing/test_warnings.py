@@ -36,7 +36,7 @@ SINGULAR: dict[str, tuple[Callable[[Any], Any], str]] = {
     "grad": (lambda c: c.grad(vector)(EYE), "degenerate"),
     "value_and_grad": (lambda c: c.value_and_grad(vector)(EYE), "degenerate"),
     "vmap": (lambda c: c.vmap(gradwire.grad(vector))(np.stack([EYE, EYE])), "degenerate"),
-    "function": (lambda c: c.function(lambda a: gradwire.grad(vector)(a))(EYE), "degenerate"),
+    "function": (lambda c: c.function(gradwire.grad(vector))(EYE), "degenerate"),
 }  # fmt: skip
 
 
@@ -60,9 +60,9 @@ def test_each_call_warns(client):
     slope(np.diag([1.0, 2.0]))
 
 
-def test_awaited_calls_warn_at_their_line(url):
+def test_awaited_calls_warn_at_their_line(service_url):
     async def ask() -> None:
-        async with gradwire.AsyncClient(url) as other:
+        async with gradwire.AsyncClient(service_url) as other:
             await other.grad(vector)(EYE)
 
     with pytest.warns(DerivativeWarning) as caught:

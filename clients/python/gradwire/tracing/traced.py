@@ -34,8 +34,7 @@ from gradwire.trees import Level, Static
 from gradwire.usage import caller_level
 from gradwire.values import encode
 
-#: The codes of warnings that the answer is not the derivative. Where no path leads to a source it is
-#: 0 rightly.
+#: The codes of warnings that the answer is not the derivative; without a path it is rightly 0.
 OF_DERIVATIVES = frozenset({"singular", "degenerate", "state", "rebound"})
 #: Sends a call while a function is recorded.
 Ask = Callable[[Call[Any]], Any]
