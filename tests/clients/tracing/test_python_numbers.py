@@ -16,9 +16,13 @@ from scipy import integrate, optimize
 SINGLE = np.array([0.25, 0.75, 1.5], np.float32)
 
 
+def _with(function: Any, more: tuple[float, ...]) -> Callable[[Any], Any]:
+    return lambda x: function(x, *more)
+
+
 def _of_math() -> dict[str, Callable[[Any], Any]]:
     """The functions of ``math``, of as many numbers as each takes, with a second one of 2.0."""
-    found = {}
+    found: dict[str, Callable[[Any], Any]] = {}
     for name, function in vars(math).items():
         for more in ((), (2.0,)):
             try:
@@ -27,7 +31,7 @@ def _of_math() -> dict[str, Callable[[Any], Any]]:
                 continue
             if name not in ("trunc", "ulp") and isinstance(made, (int, float, tuple)):
                 key = f"math.{name}({'x, 2.0' if more else 'x'})"
-                found[key] = lambda x, function=function, more=more: function(x, *more)
+                found[key] = _with(function, more)
     return found
 
 

@@ -1,6 +1,7 @@
 """``quad``: one recording of each function is right for peaks, tails and kinks anywhere."""
 
 import math
+from typing import Any
 
 import gradwire
 import numpy as np
@@ -24,7 +25,7 @@ def inside(a, b, mean, width):
 
 PEAKS = [(1.0, 0.05), (3.0, 0.05), (1.0, 0.01), (-4.9, 0.02), (0.3, 2.0), (1.0, 0.05)]
 #: The integrand of t and parameters, the limits, the integral of parameters, and parameters.
-INTEGRALS = {
+INTEGRALS: dict[str, Any] = {
     "peak": (normal, -5, 5, lambda m, s: inside(-5, 5, m, s), PEAKS),
     "two peaks": (
         lambda t, m, s: normal(t, m, s) + 2 * normal(t, -m, 3 * s), -6, 6,

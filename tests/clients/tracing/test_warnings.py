@@ -48,8 +48,9 @@ def test_each_transform_warns_at_the_line_that_calls_it(client, name):
     (one,) = caught
     assert one.filename == __file__
     assert one.lineno == ask.__code__.co_firstlineno
+    assert isinstance(one.message, DerivativeWarning)
     assert one.message.code == code
-    assert one.message.place.function in ("rough", "vector")
+    assert getattr(one.message.place, "function", None) in ("rough", "vector")
 
 
 def test_each_call_warns(client):
@@ -103,7 +104,7 @@ def test_each_code_is_warned_of_once_in_a_call(client, code):
     notice = Notice(code, "it does not exist", Node("norm", line=2, column=1))
     with pytest.warns(DerivativeWarning, match="it does not exist\n  at ") as caught:
         recorded.warn([notice, notice])
-    assert [one.message.code for one in caught] == [code]
+    assert [getattr(one.message, "code", None) for one in caught] == [code]
 
 
 @pytest.mark.parametrize("code", ["no_path", "instructions_cut"])
