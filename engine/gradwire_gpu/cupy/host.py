@@ -33,7 +33,7 @@ DEPENDING = frozenset(
 WAITING = frozenset(
     "cholesky cofactors cofactors_along det eigh eigvalsh fourth_derivative_of_det inv "
     "log_absolute_determinant "
-    "orthonormal_complement pseudoinverse reduced_qr reduced_svd slogdet solution svdvals "
+    "orthonormal_complement parted pseudoinverse reduced_qr reduced_svd slogdet solution svdvals "
     "unitary_factor".split()
 )
 #: CuPy calls no cuBLAS while a graph is captured, nor puts a list of arrays together.

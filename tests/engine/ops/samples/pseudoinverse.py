@@ -17,8 +17,10 @@ def apart(*shape):
 SAMPLES = [
     *[call("pinv", apart(*shape)) for shape in SHAPES],
     call("linalg.pinv", apart(2, 3), 1e-6),
+    *[call("pinv", apart(*shape), 0.5) for shape in SHAPES[:5]],
     *[call("lstsq", apart(*shape), RNG.normal(size=shape[0])) for shape in SHAPES[:3]],
     call("linalg.lstsq", apart(4, 2), RNG.normal(size=(4, 3))),
+    call("lstsq", apart(2, 4), RNG.normal(size=2), 0.5),
     *[call("matrix_rank", apart(*shape)) for shape in SHAPES],
     call("linalg.matrix_rank", apart(2, 3), 0.1),
     *[call("cond", apart(*shape)) for shape in SHAPES[:-2]],
