@@ -13,10 +13,10 @@ SHAPES = [(2, 2), (3, 3), (4, 2), (2, 4), (5, 3), (3, 5)]
 def with_values(rng, rows, columns, values, dtype):
     """A matrix of these singular values."""
     sizes = [(n, n) for n in (rows, columns)]
-    parts = [rng.normal(size=s) + 1j * rng.normal(size=s) * (dtype == complex) for s in sizes]
+    parts = [rng.normal(size=s) + 1j * rng.normal(size=s) * (dtype is complex) for s in sizes]
     u, v = (np.linalg.qr(part)[0][:, : len(values)] for part in parts)
     a = (u * values) @ v.conj().T
-    return a if dtype == complex else a.real
+    return a if dtype is complex else a.real
 
 
 def derivatives(client, f):
@@ -33,7 +33,7 @@ def derivatives(client, f):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("low", [(0.9,), (0.5, 0.5), (0.7, 0.0), ()])
 def test_derivatives_are_those_at_a_constant_count(client, shape, low, dtype):
-    rng = np.random.default_rng([*shape, len(low), dtype == complex])
+    rng = np.random.default_rng([*shape, len(low), dtype is complex])
     least = min(shape)
     values = np.array([3.0, 3.0, 2.0][: max(1, least - len(low))] + [*low][: least - 1])
     a = with_values(rng, *shape, values, dtype)

@@ -281,6 +281,8 @@ def _of_large(z: Any, a: Any, b: Any, least_sum: float) -> Any:
 def stdtrit(df: Any, p: Any) -> Any:
     """Student's quantile; far out by one term of its tail, where SciPy's ends or is ``inf``."""
     z = scipy.stdtrit(df, p)
+    if (np.asarray(p) == 0).any():  # where SciPy's is inf
+        z = np.where((p == 0) & (df > 0), -math.inf, z)[()].astype(z.dtype)
     far = (abs(z) > _FAR_STUDENT) & (df > 0) & (p > 0) & (p < 1)
     if not far.any():
         return z
