@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import Cotangents, Op, no_arithmetic, register
+from gradwire_engine.ops.base import PRIMITIVES, Cotangents, Op, no_arithmetic, register
 from gradwire_engine.ops.batching import examples, over_stacks
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import broadcast_shapes
@@ -69,6 +69,12 @@ def by_formula(rule: str, compute: Callable[..., Var], *operands: Var) -> Var:
 def radial(x_bar: Var, z_bar: Var, z: Var, x: Var) -> Var:
     """``x_bar = z_bar x / z`` of a norm ``z``, whose derivative has a limit where ``z`` is 0."""
     return ByFormula("radial")(x_bar, x_bar, z_bar, z, x)
+
+
+def kinked(z_bar: Var, places: Var, moving: Var) -> Var:
+    """``z_bar``, without which nothing is smooth at these places where ``moving`` moves."""
+    length = PRIMITIVES["where"]()(places, z_bar.constant(0), z_bar.constant(1))
+    return ByFormula("even")(z_bar, z_bar, z_bar, length, moving)
 
 
 def even(z_bar: Var, z: Var) -> Var:

@@ -107,7 +107,8 @@ class Power(Binary):
     """Power: ``z = x ** y``.
 
     Convention: ``x ** 0`` has derivative 0 in ``x`` everywhere; the derivative in ``y`` is 0 where
-    ``x <= 0``.  Integers stay integers, with exponents of at least 0.  Source: DLMF 4.2.26.
+    ``x <= 0``, as those of it, which have a warning.  Integers stay integers, with exponents of at
+    least 0.  Source: DLMF 4.2.26.
     """
 
     template = "{0} ** {1}"
@@ -124,24 +125,31 @@ class Power(Binary):
     def cotangent(self, number: int, z_bar: Var, z: Var, *operands: Var) -> Var:
         """``x_bar = z_bar (y x**(y-1))*``, ``y_bar = z_bar (z log x)*``, with the conventions."""
         x, y = operands
-        return z_bar * conj(in_exponent(x, z) if number else in_base(x, y))
+        return z_bar * conj(in_exponent(x, z)) if number else in_base(z_bar, x, y)
 
 
-def in_base(x: Var, y: Var) -> Var:
-    """``y x**(y-1)``, 0 where ``y`` is; of a number in the text without a choice."""
-    from gradwire_engine.ops.pointwise.comparison import IsFinite, LogicalNot
+def in_base(z_bar: Var, x: Var, y: Var) -> Var:
+    """``z_bar (y x**(y-1))*``, 0 where ``y`` is; of a number in the text without a choice."""
+    from gradwire_engine.ops.constants import StopGradient
+    from gradwire_engine.ops.pointwise.comparison import IsFinite, Less, LessEqual, LogicalNot
     from gradwire_engine.ops.pointwise.selection import Where
+    from gradwire_engine.ops.rules import kinked
 
     b = y.builder
     known = b.number(y)
     if known is not None:
         if not known:
-            return y
-        return y * Power()(x, y.constant(known - 1))
+            return z_bar * y
+        return z_bar * conj(y * Power()(x, y.constant(known - 1)))
+    if y.dtype.kind == "f":
+        # Where a derivative in the exponent is 0 by convention, so is this one's.
+        low = x.equals(0) & LessEqual()(y, y.constant(1))
+        z_bar = kinked(z_bar, Less()(x, x.constant(0)) | low, y)
+        y = Where()(LessEqual()(x, x.constant(0)), StopGradient()(y), y)
     power = Power()(x, y - 1)
     # 0 times what overflows, as 0**-1, is 0; of other powers the derivative in y remains.
     hidden = y.equals(0) & LogicalNot()(IsFinite()(power))
-    return y * Where()(hidden, y.constant(0), power)
+    return z_bar * conj(y * Where()(hidden, y.constant(0), power))
 
 
 def in_exponent(x: Var, z: Var) -> Var:

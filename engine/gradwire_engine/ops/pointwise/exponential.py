@@ -17,6 +17,7 @@ from gradwire_engine.ops.pointwise.arithmetic import Excess
 from gradwire_engine.ops.pointwise.comparison import NotEqual
 from gradwire_engine.ops.pointwise.selection import Where, zero_unless
 from gradwire_engine.ops.promotion import inexact_promoted
+from gradwire_engine.ops.rules import kinked
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -185,7 +186,7 @@ def _shares(z_bar: Var, z: Var, difference: Var) -> Cotangents:
 class XLogY(SpecialBinary):
     """Product with a logarithm: ``z = x ln y``, and 0 where ``x`` is 0.
 
-    Convention: derivatives 0 where both are 0.
+    Convention: derivatives 0 where both are 0, with a warning those of second order.
     """
 
     ufunc = "special.xlogy"
@@ -194,6 +195,11 @@ class XLogY(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (ln y)*``, ``y_bar = z_bar (x / y)*``."""
         x, y = operands
+        if x.builder.number(x):
+            return z_bar * conj(Log()(y)), z_bar * conj(x / y)
         nowhere = x.equals(0) & y.equals(0)
         safe = Where()(nowhere, y.constant(1), y)
-        return z_bar * conj(Log()(safe)), z_bar * conj(x / safe)
+        if x.dtype.kind == "f":
+            z_bar = kinked(z_bar, nowhere, x)
+        share = Where()(nowhere, y.constant(0), x / safe)
+        return z_bar * conj(Log()(safe)), z_bar * conj(share)

@@ -123,7 +123,7 @@ class PowM1(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar y x**(y-1)``, ``y_bar = z_bar x**y log x``, as of ``power``."""
         x, y = operands
-        return z_bar * in_base(x, y), z_bar * in_exponent(x, Power()(x, y))
+        return in_base(z_bar, x, y), z_bar * in_exponent(x, Power()(x, y))
 
 
 @register("boxcox")

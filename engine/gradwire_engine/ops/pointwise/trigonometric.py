@@ -12,7 +12,7 @@ from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt
 from gradwire_engine.ops.pointwise.comparison import IsFinite, IsInf
 from gradwire_engine.ops.pointwise.selection import Sign, Where
 from gradwire_engine.ops.promotion import quotient_promoted
-from gradwire_engine.ops.rules import RULES, FormulaRule, by_formula, radial
+from gradwire_engine.ops.rules import RULES, FormulaRule, by_formula, even, radial
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -121,7 +121,7 @@ class Arctan(InexactUnary):
 class Arctan2(RealBinary):
     """Angle of the point ``(y, x)``, the vertical coordinate first: ``tan z = x1 / x2``.
 
-    Convention: derivatives 0 at the origin.
+    Convention: derivatives 0 at the origin, with a warning those of second order.
     """
 
     ufunc = "arctan2"
@@ -131,8 +131,11 @@ class Arctan2(RealBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``y_bar = z_bar x / r²``, ``x_bar = -z_bar y / r²``, ``r² = x² + y²``."""
         y, x = operands
-        r = _nonzero(Hypot()(x, y))
-        return z_bar * _finite(r, x / r / r), -(z_bar * _finite(r, y / r / r))
+        length = Hypot()(x, y)
+        r, z_bar = _nonzero(length), even(z_bar, length)
+        nowhere = length.equals(0) | length.equals(math.inf)
+        slopes = [Where()(nowhere, r.constant(0), v / r / r) for v in (x, y)]
+        return z_bar * slopes[0], -(z_bar * slopes[1])
 
 
 @register("hypot")
