@@ -9,6 +9,7 @@ from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.creation import linspace
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.shape import reshape
+from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Op, Static, macro, register
 from gradwire_engine.ops.batching import everywhere
@@ -18,12 +19,14 @@ from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.pointwise.comparison import (
     Equal,
     GreaterEqual,
+    IsFinite,
     Less,
     LessEqual,
 )
 from gradwire_engine.ops.pointwise.selection import clip, zero_unless
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.reductions.reductions import Max, Min, Sum
+from gradwire_engine.ops.requirements import Required
 from gradwire_engine.ops.sequences.cumulative import diff
 from gradwire_engine.tape import ArrayType, Type
 
@@ -80,6 +83,14 @@ class SearchSorted(Op):
         return types[1].size * max(1, types[0].size.bit_length())
 
 
+def rising(edges: Var) -> Var:
+    """The edges of bins, if each is no less than the one before."""
+    n = edges.type.size
+    before, after = sliced(edges, 0, 0, n - 1), sliced(edges, 0, 1, n)
+    rises = LessEqual()(before, after)
+    return Required("edges of bins must rise monotonically", "sort them")(edges, rises)
+
+
 @macro("bincount")
 def bincount(b: Builder, x: Any, weights: Any = None, minlength: Static = 0) -> Any:
     """The count of each of ``0 … minlength - 1`` in ``x``, or the sum of its ``weights``.
@@ -95,6 +106,9 @@ def bincount(b: Builder, x: Any, weights: Any = None, minlength: Static = 0) -> 
     each = b.full(1, kind) if weights is None else floating(b, weights)
     if each.shape != index.shape:
         raise ShapeMismatch(f"{each.shape} weights for {index.shape} elements")
+    if index.dtype.kind == "i":
+        counted = GreaterEqual()(index, index.constant(0))
+        index = Required("bincount needs integers of at least 0", "take out others")(index, counted)
     return ScatterAdd((ARRAY,), (minlength,))(each, index)
 
 
@@ -124,10 +138,17 @@ def histogram(
         if range is None:
             range = (Min((0,))(x), Max((0,))(x)) if x.type.size else (0, 1)
         _, low, high = b.promote(x, *range)
+        finite = IsFinite()(high - low) & LessEqual()(low, high)
+        low = Required(
+            "the range of a histogram goes from a finite number to one that is no less",
+            "exchange the ends, or give a range of numbers",
+        )(low, finite)
         apart = b.cast(Equal()(low, high), low.dtype) * 0.5
         edges = linspace(b, low - apart, high + apart, bins + 1)
     else:
         edges = b.array(bins)
+        if edges.ndim == 1 and edges.type.size > 1:
+            edges = rising(edges)
     if edges.ndim != 1 or edges.type.size < 2:
         raise ShapeMismatch(f"histogram needs a vector of at least 2 edges, got {edges.type}")
     among, between = b.promote(StopGradient()(x), StopGradient()(edges))
