@@ -15,7 +15,7 @@ from functools import reduce
 import numpy as np
 
 from gradwire_engine.ops.arrays.shape import unsqueeze
-from gradwire_engine.ops.base import FUNCTIONS, Cotangents
+from gradwire_engine.ops.base import FUNCTIONS, Cotangents, Op
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Copy, Item
 from gradwire_engine.ops.linalg.singular import Svd, SvdVals
@@ -33,15 +33,30 @@ from gradwire_engine.ops.pointwise.trigonometric import Hypot
 from gradwire_engine.ops.reductions.norms import Norm
 from gradwire_engine.ops.reductions.reductions import Max
 from gradwire_engine.ops.rules import ByFormula, limit
-from gradwire_engine.tape import ArrayType
+from gradwire_engine.tape import ArrayType, Instruction
 from gradwire_engine.traversal import ancestors
 
 _KINK = "a second derivative passes through a norm or an absolute value at 0, where there is none"
 _VECTORS = "a derivative passes through vectors of values that are equal, or nearly"
 #: Markers of cotangents that are looked at where a length is 0.
 _OF_LENGTHS = frozenset(("radial", "even", "flat"))
-_LENGTHS = Norm, Absolute, Hypot, SvdVals
+LENGTHS = Norm, Absolute, Hypot, SvdVals
 _AGAIN = "a derivative of a limit at a singular point may differ from the limit of the derivative"
+
+
+def equal_lengths(code: Sequence[Instruction], last: int) -> dict[int, int]:
+    """Of lengths of equal operands up to ``last``, the first, by the slots of the others."""
+    lengths = [slot for slot in range(last + 1) if type(code[slot].op) in LENGTHS]
+    if len(lengths) < 2:
+        return {}
+    first: dict[tuple[Op, tuple[int, ...]], int] = {}
+    numbers: dict[int, int] = {}
+    for slot in sorted(ancestors(code, lengths)):
+        op, args, _, _ = code[slot]
+        key = op, tuple([numbers[arg] for arg in args])
+        # Inputs of equal types are not equal.
+        numbers[slot] = first.setdefault(key, slot) if args else slot
+    return {slot: numbers[slot] for slot in lengths if numbers[slot] != slot}
 
 
 class Limits:
@@ -118,7 +133,9 @@ class Limits:
         roots = [b.vars[s] for s in sorted(reached) if self._active[s] and self._is_length(s)]
         grow = [b.cast(self._vanishing(root), root.dtype) for root in roots]
         # Another line, on which norms of other vectors grow otherwise and sources move, too.
-        draws = [np.random.default_rng(self._of(root.slot)) for root in roots]
+        same = equal_lengths(code, self._last)
+        vectors = [self._of(same.get(root.slot, root.slot)) for root in roots]
+        draws = [np.random.default_rng(vector) for vector in vectors]
         speeds = [draw.uniform(0.5, 2, root.shape) for draw, root in zip(draws, roots, strict=True)]
         unlike = [
             b.cast(b.constant(v), z_dot.dtype) * z_dot
@@ -151,7 +168,7 @@ class Limits:
         op, args, _, _ = self._b.instructions[slot]
         if isinstance(op, Item):
             return op.index == 1 and isinstance(self._b.instructions[args[0]].op, Svd)
-        return isinstance(op, _LENGTHS) or (isinstance(op, ByFormula) and op.rule == "length")
+        return isinstance(op, LENGTHS) or (isinstance(op, ByFormula) and op.rule == "length")
 
     def _of(self, slot: int) -> Sequence[int]:
         """The slots of what the length there is of."""

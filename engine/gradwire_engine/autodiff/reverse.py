@@ -10,7 +10,7 @@ from collections.abc import Hashable, Sequence
 
 from gradwire_engine.autodiff import loops
 from gradwire_engine.autodiff.last_passes import within_passes
-from gradwire_engine.autodiff.limits import Limits
+from gradwire_engine.autodiff.limits import LENGTHS, Limits, equal_lengths
 from gradwire_engine.autodiff.rule_cache import RuleCache
 from gradwire_engine.autodiff.where_masks import Mask, branch_masks, operand_mask
 from gradwire_engine.errors import DerivativeError
@@ -56,6 +56,8 @@ def pullback(
     last = max(t.slot for t in targets)
     active = dependents(b, sources, last)
     walk = _Walk(b, active, limits or Limits(b, pullback, targets, sources, active))
+    if any(type(b.instructions[source.slot].op) in LENGTHS for source in sources):
+        walk.equals = {}  # each has a cotangent of its own
     for target, seed in zip(targets, seeds, strict=True):
         if walk.waits(target):
             walk.accumulate(target, unbroadcast(seed, target.type), None)
@@ -110,6 +112,8 @@ class _Walk:
         self.rules = RuleCache(b)
         #: Slots whose rules hold operands constant that are not.
         self.holding: list[int] = []
+        #: The first of equal lengths by the slots of the others, once one is met.
+        self.equals: dict[int, int] | None = None
 
     def step(self, slot: int) -> None:
         """Hand the cotangent of ``slot`` on to its operands."""
@@ -119,6 +123,12 @@ class _Walk:
             return
         b.origin = origin if origin < 0 else ~origin
         z_bar, mask = self.cotangents[slot], self.masks.get(slot)
+        if type(op) in LENGTHS:
+            if self.equals is None:
+                self.equals = equal_lengths(b.instructions, slot)
+            if slot in self.equals:  # the cotangent of one length is smooth, not those of parts
+                self.accumulate(b.vars[self.equals[slot]], z_bar, mask)
+                return
         if isinstance(op, Item):
             self.gather(op.index, args[0], z_bar, mask)
             return

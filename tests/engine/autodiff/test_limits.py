@@ -361,3 +361,23 @@ def test_fourth_derivatives_of_determinants_are_refused_where_singular(ask):
     x = normal((4, 4), 11)
     found = ask.value(derivatives + "sum(grad(k)(x) * x)", {"x": x})
     assert_allclose(found, 24 * np.linalg.det(x), 1e-9)
+
+
+@pytest.mark.parametrize(
+    "length",
+    ["abs(x[0] - 1)", "norm(x - 1)", "hypot(x[0] - 1, x[1] - 1)", "norm(x - 1, 2)"],
+)
+@pytest.mark.parametrize("text", ["exp(-{0}) * (1 + {0})", "(1 + {0}) * exp(-{0})", "{0} * {0}"])
+def test_equal_lengths_are_one(ask, length, text):
+    answer = ask.answer(text.format(length), {"x": np.ones(2)}, kind="hessian")
+    count = 1 if "abs" in length else 2
+    curvature = 2 if text.startswith("{0} *") else -1
+    expected = np.diag([curvature] * count + [0] * (2 - count))
+    np.testing.assert_allclose(answer.derivatives["hessian"]["x"]["x"], expected, atol=1e-12)
+    assert not answer.warnings
+
+
+def test_lengths_of_inputs_of_one_type_are_not_equal(ask):
+    text = "exp(-norm(x)) * (1 + norm(y))"
+    answer = ask.answer(text, {"x": np.zeros(2), "y": np.zeros(2)}, kind="hessian")
+    assert {warning.code for warning in answer.warnings} == {"singular"}
