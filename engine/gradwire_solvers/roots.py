@@ -24,8 +24,17 @@ from gradwire_solvers.specification import Specification
 #: that is left at most where tolerances are explicit,
 #: and that is as good as nothing.
 _ROOT, _LEFT, _NOTHING = 1e-8, 1e-4, 1e-20
+#: The share of the variables that Newton's step is at most at a root: where values only tend to
+#: zero, as ``exp(-x)`` and ``1/x`` do, it is never as small before they underflow.
+_STEP, _LOOSE_STEP = 1e-5, 1e-6
+#: The share of what the values consist of that rounding may leave.
+_ROUNDED = 1e-14
+#: The halvings of the way to where values become 0.
+_HALVINGS = 60
 #: Most variables whose Jacobian tells what each value consists of.
 _MOST_LISTED = 200
+#: How many times further than the start from 0 is far.
+_FAR = 1e4
 #: The tolerances where none is given: relative, as the problem is scaled.
 _TOLERANCES: Mapping[str, Mapping[str, float]] = {
     "hybr": {"xtol": 1e-12},
@@ -81,16 +90,19 @@ class Root:
         for _ in range(_ATTEMPTS if scaled else 1):
             result, x = self._attempt(x)
             norm = float(np.abs(self._residuals(x)).max())
-            success = (
-                self._is_root(x, largest) if scaled else result.success and norm <= _LEFT * largest
-            )
+            success = self._is_root(x, largest)
+            if not (success or scaled):
+                success = self._is_loosely(x, largest, result)
             if success or not norm < left:
                 break
             left = norm
         message = str(result.message)
         if not success:
-            message = f"the values do not become zero: {norm:g} is left; {message}"
-        return Ending(x, norm, norm, bool(success), message)
+            become = "only tend to" if norm <= _NOTHING * largest else "do not become"
+            message = f"the values {become} zero: {norm:g} is left; {message}"
+        elif not result.success:
+            message = f"the values are zero but for rounding: {norm:g} is left"
+        return Ending(x, norm, norm, success, message)
 
     def _attempt(self, x: Array) -> tuple[OptimizeResult, Array]:
         """Run SciPy's method from a point; without explicit tolerances, in the problem's units."""
@@ -111,29 +123,87 @@ class Root:
 
     def _units(self, x: Array) -> tuple[float, float]:
         """The units of the values and of the variables: the largest, and the steepest step."""
-        residuals = self._residuals(x)
-        gradient = self._problem.transposed_product(x, residuals)
-        along = self._problem.product(x, gradient)
-        length = float(np.linalg.norm(gradient))
-        with np.errstate(all="ignore"):
-            sizes = np.array([np.abs(residuals).max(), length**3 / (along @ along)])
-        unit, step = power_of_two(sizes).tolist()
+        unit, step = power_of_two(np.array(self._downhill(x, self._residuals(x)))).tolist()
         return unit, step
 
-    def _is_root(self, x: Array, largest: float) -> bool:
-        """True if the residuals are small for what the values consist of: ``Σ |Jᵢⱼ xⱼ|``.
+    def _downhill(self, x: Array, residuals: Array) -> tuple[float, float]:
+        """The largest value, and the length of the best step along the gradient of their squares.
 
-        Or for the ``largest`` value at the start, if it is nothing beside that.
+        Divided by the largest first, since squares of small values are none.
         """
-        left, start = np.abs(self._residuals(x)), self._problem.start
-        if left.max() <= _NOTHING * largest:
-            return True
-        if x.size <= _MOST_LISTED:
+        largest = float(np.abs(residuals).max())
+        gradient = self._problem.transposed_product(x, residuals)
+        along = self._problem.product(x, gradient)
+        with np.errstate(all="ignore"):
+            length = np.linalg.norm(gradient)
+            return largest, float(length**3 / (along @ along))
+
+    def _is_loosely(self, x: Array, largest: float, result: OptimizeResult) -> bool:
+        """Whether the method has ended where explicit tolerances are met, near a root."""
+        left = np.abs(self._residuals(x))
+        if not result.success or not left.max() <= _LEFT * largest:
+            return False
+        tolerances = [name for name in self._given.options if name not in _PURE]
+        return self._judged(x)[1] <= self._given.loosened(tolerances, _LOOSE_STEP)
+
+    def _is_root(self, x: Array, largest: float) -> bool:
+        """Whether what is left is small for what the values consist of, and Newton's step is small.
+
+        Or what is left is nothing beside the ``largest`` value at the start. Far from the start all
+        is small for what the values consist of: so they are much smaller than at the start, too.
+        """
+        share, step = self._judged(x)
+        left = float(np.abs(self._residuals(x)).max())
+        is_near = bool((np.abs(x) <= _FAR * np.abs(self._problem.start)).all())
+        small = share <= _ROOT and (is_near or left <= _LEFT * largest)
+        return step <= _STEP and (small or left <= _NOTHING * largest)
+
+    def _judged(self, x: Array) -> tuple[float, float]:
+        """The values' largest share of ``Σ |Jᵢⱼ xⱼ|``, and that of Newton's step in variables.
+
+        Variables are as large as here or at the start; those that start at 0, as the largest.
+        Of many variables it is the step along the gradient instead.
+        """
+        residuals, start = self._residuals(x), self._problem.start
+        sizes = np.maximum(np.abs(x), np.abs(start))
+        if not residuals.any():
+            return 0.0, self._edge(x)
+        with np.errstate(all="ignore"):
+            if x.size > _MOST_LISTED:
+                along = [np.abs(self._problem.product(x, v)).max() for v in (x, x - start)]
+                share = np.abs(residuals).max() / max(along)
+                step = self._downhill(x, residuals)[1] / np.linalg.norm(sizes)
+                return _finite(share), max(self._edge(x), _finite(step))
             jacobian = self._problem.dense(self._problem.jacobian(x))
-            sizes = np.abs(jacobian) @ np.maximum(np.abs(x), np.abs(start))
-            return bool((left <= _ROOT * sizes).all())
-        along = [self._problem.product(x, v) for v in (x, x - start)]
-        return bool(left.max() <= _ROOT * np.abs(along).max())
+            consist = np.abs(jacobian) @ sizes
+            share = np.where(residuals == 0, 0.0, np.abs(residuals) / consist).max()
+            sizes = np.where(start == 0, sizes.max(), sizes)
+            newton = _newton(jacobian * sizes, residuals, np.abs(jacobian) @ np.abs(x))
+            return _finite(share), max(self._edge(x), _finite(newton))
+
+    def _edge(self, x: Array) -> float:
+        """Newton's step along the way from the start, where values become 0 that are 0 around.
+
+        As a share of the way there: it is small where ``x**2`` and ``maximum(x, 0)`` do, and not
+        where ``exp(-x)`` underflows. 0 where no values are.
+        """
+        start = self._problem.start
+        way = x - start
+        first = np.abs(self._residuals(start))
+        zero = (self._residuals(x) == 0) & (first != 0)
+        zero &= np.abs(self._problem.product(x, way)) <= _NOTHING * first
+        near, far = 0.0, 1.0
+        for _ in range(_HALVINGS if zero.any() else 0):
+            middle = (near + far) / 2
+            if self._residuals(start + middle * way)[zero].any():
+                near = middle
+            else:
+                far = middle
+        edge = start + near * way
+        left = np.where(zero, np.abs(self._residuals(edge)), 0.0)
+        with np.errstate(all="ignore"):
+            shares = left / np.abs(self._problem.product(edge, near * way))
+        return _finite(np.where(left == 0, 0.0, shares).max())
 
     def _options(self) -> dict[str, Any]:
         options = self._monitor.left(self._given.options)
@@ -157,3 +227,24 @@ class Root:
         self._monitor.look()
         self._monitor.evaluations.gradient += 1
         return self._problem.dense(self._problem.jacobian(x))
+
+
+def _newton(jacobian: Array, residuals: Array, consist: Array) -> float:
+    """The largest element of Newton's step, but for what rounding may have left of the values.
+
+    These ``consist`` of terms of this size.
+    """
+    rows = np.abs(jacobian).sum(axis=1)
+    if (residuals[rows == 0] != 0).any() or not np.isfinite(rows).all():
+        return np.inf
+    rows = np.where(rows > 0, rows, 1.0)
+    left, sizes, right = np.linalg.svd(jacobian / rows[:, None])
+    parts = left.T @ (residuals / rows)
+    rounded = _ROUNDED * np.abs(left.T) @ (consist / rows)
+    steps = np.where(np.abs(parts) <= rounded, 0.0, parts / sizes)
+    return float(np.abs(right.T @ steps).max())
+
+
+def _finite(share: Any) -> float:
+    """A share, infinite instead of NaN."""
+    return float(np.nan_to_num(share, nan=np.inf, posinf=np.inf))

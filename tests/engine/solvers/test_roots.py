@@ -132,3 +132,55 @@ def test_without_success_the_solution_is_the_best_point(run, method):
     found = run("root", "log(x) + 3*x", {"x": 5.0}, method, tol=1e-6)
     assert not found.success
     assert found.value == min(found.history["value"])
+
+
+WITH_ROOTS = {
+    "u - cos(u)": [1.0],
+    "exp(u) - 2": [0.3],
+    "u**2": [1.0],
+    "u**3": [1.0],
+    "tanh(u - 0.5)": [1.0],
+    "maximum(u, 0)": [3.0],
+    "stack([u[0]**2 + u[1]**2 - 4, u[0] - u[1]])": [1.0, 0.5],
+    "stack([u[0]**2 - 4, u[1] + u[1]**3 + u[0] - 2])": [1.0, 0.0],
+    "stack([u[0] + u[1], u[0] + u[1] + (u[0] - u[1])**2])": [1.0, 0.3],
+    "u * (1 + u**2)": [3.0] * 300,
+}
+WITHOUT_ROOTS = {
+    "exp(-u)": [1.0],
+    "1 / (u - 1)": [3.0],
+    "1 / (1 + u**2)": [1.0],
+    "exp(-u**2)": [0.5],
+    "u**2 + 1": [2.0],
+    "1 - tanh(u)": [0.3],
+    "log1p(exp(-u))": [1.0],
+    "stack([u[0] - 1, exp(-u[1])])": [3.0, 1.0],
+    "stack([u[0] + u[1] - 1, u[0] + u[1] - 2])": [0.3, 1.0],
+    "exp(-u) ": [1.0] * 300,
+}
+UNITS = [(1.0, 1.0, 1.0), (1e-12, 1e12, 1.7), (1e12, 1e-12, 1.0)]
+
+
+@METHOD
+@pytest.mark.parametrize(
+    ("text", "start", "is_root"),
+    [
+        *((*each, True) for each in WITH_ROOTS.items()),
+        *((*each, False) for each in WITHOUT_ROOTS.items()),
+    ],
+)
+def test_a_root_is_a_success_and_what_tends_to_zero_is_none(
+    run, data, text, start, is_root, method
+):
+    program = f"u = x / length\nunit * ({text.strip()})"
+    for unit, length, times in UNITS:
+        variables = {"x": length * times * np.array(start), "unit": data(unit)}
+        found = run("root", program, variables | {"length": data(length)}, method)
+        assert found.success == is_root, (unit, length, times, found.message)
+
+
+@pytest.mark.parametrize(("text", "is_root"), [("exp(-x)", False), ("x**2", True)])
+@METHOD
+def test_explicit_tolerances_make_no_roots(run, text, is_root, method):
+    found = run("root", text, {"x": [1.0]}, method, tol=1e-6)
+    assert found.success == is_root
