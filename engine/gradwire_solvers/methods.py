@@ -183,6 +183,7 @@ METHODS: Mapping[SolveKind, Mapping[str, Method]] = {
 }
 
 
-def default_method(kind: SolveKind) -> str:
-    """The method of a kind where none is named."""
-    return next(iter(METHODS[kind]))
+def default_method(kind: SolveKind, constrained: bool = False) -> str:
+    """The method of a kind where none is named: of the constrained, the first that takes those."""
+    methods = METHODS[kind].items()
+    return next(name for name, method in methods if method.constraints or not constrained)

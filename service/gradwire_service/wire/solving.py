@@ -121,6 +121,7 @@ def read_solve(
         return default if value is None else read(value, name)
 
     variables = field("variables", _object, {})
+    constraints = _constraints(document.get("constraints"), references)
     envelope = SolveEnvelope(
         program,
         read_variables(variables, references),
@@ -128,11 +129,11 @@ def read_solve(
         field("target", names),
         Specification(
             kind,
-            field("method", _text, default_method(kind)),
+            field("method", _text, default_method(kind, bool(constraints))),
             field("options", _object, {}),
             field("tol", _at_least_0),
             _bounds(field("bounds", _object, {}), references),
-            _constraints(document.get("constraints"), references),
+            constraints,
             _minibatch(document.get("minibatch")),
             field("max_seconds", positive),
         ),

@@ -157,3 +157,9 @@ def test_waiting():
     assert read_waiting([]) == (False, WAIT_MS)
     with pytest.raises(RequestError, match="wait_ms"):
         read_waiting({"wait_ms": -1})
+
+
+def test_the_default_takes_constraints_where_there_are_some():
+    constrained = {"constraints": [{"target": "y", "low": 1}]}
+    assert read_solve(MINIMUM | constrained, "minimize").specification.method == "SLSQP"
+    assert read_solve(MINIMUM | {"constraints": []}, "minimize").specification.method == "L-BFGS-B"

@@ -67,6 +67,8 @@ class Optimizations(Generic[Found, Started]):
     ) -> Found | Started:
         """The least value of a function of one number, by default with L-BFGS-B.
 
+        With constraints, it is SLSQP.
+
         Methods are those of ``scipy.optimize.minimize`` that use derivatives, and ``sgd``,
         ``momentum`` and ``adam``. Further options are ``bounds``, ``constraints``, ``tol``,
         ``options`` (of the method), ``minibatch``, ``max_seconds``, ``exact``, ``callback``,
