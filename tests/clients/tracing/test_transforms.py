@@ -165,3 +165,25 @@ def test_jvp_and_vjp_of_a_function_are_kept(client, caplog):
         assert np.allclose(product, 6 * scale * W**2)
     runs = [each for each in caplog.records if each.name == __name__]
     assert len(runs) == 2  # at first, to compare
+
+
+def test_complex_values_by_real_arguments_have_the_derivatives_of_both_parts(client):
+    def f(x, y):
+        return x * (2 + 3j) + np.exp(1j * y)
+
+    x, y = np.array([1.0, 2.0]), 0.5
+    by_x, by_y = gradwire.jacobian(f, (0, 1), client=client)(x, y)
+    np.testing.assert_allclose(by_x, np.eye(2) * (2 + 3j))
+    np.testing.assert_allclose(by_y, np.full(2, 1j * np.exp(1j * y)))
+    along = gradwire.jvp(f, (x, y), (np.ones(2), 1.0), client=client)[1]
+    np.testing.assert_allclose(by_x.sum(1) + by_y, along)
+    holomorphic = gradwire.grad(lambda z: z**2, client=client)(3 + 4j)
+    assert holomorphic == pytest.approx(6 - 8j)
+
+
+def test_gradients_of_complex_values_by_real_arguments_are_refused(client):
+    for derivative in (gradwire.grad, gradwire.value_and_grad):
+        with pytest.raises(gradwire.NotTraceable, match="needs a real value, got complex128"):
+            derivative(lambda x: x * (2 + 3j), client=client)(1.0)
+    with pytest.raises(gradwire.NotTraceable, match="needs real values, got complex128"):
+        gradwire.jacobian(lambda x: x * 1j, format="coo", client=client)(np.ones(2))

@@ -50,8 +50,9 @@ def grad(
     """The gradient of ``f`` with respect to its arguments at ``argnums``, as a function.
 
     It is nested as these arguments are, with their shapes and dtypes. Of a value with elements, it
-    is the gradient of their sum. With ``has_aux``, ``f`` gives a pair of which only the first is
-    differentiated, and the gradient comes with the second.
+    is the gradient of their sum; a complex value has none by real arguments. With ``has_aux``,
+    ``f`` gives a pair of which only the first is differentiated, and the gradient comes with the
+    second.
 
     >>> gradwire.grad(lambda w: np.sum(w**2))(np.array([1.0, 2.0]))
     array([2., 4.])
@@ -96,14 +97,15 @@ def jacobian(
 
     Nested as the value of ``f`` is and then as the argument is; each array has the axes of the
     one and then of the other. Of the ``format`` ``"coo"`` each is a ``SparseArray`` of the elements
-    that may be nonzero, of which alone the service computes derivatives.
+    that may be nonzero, of which alone the service computes derivatives. Complex values by real
+    arguments have complex derivatives, those of both parts; by complex ones they are gradients.
     """
     prefix = _prefix(format)
 
     def matrices(*args: Any, **kwargs: Any) -> Any:
         point = Point(argnums, args)
         parts, shape = outputs(inline_of(f)(*point.args, **kwargs))
-        rows = [point.nested(point.derivatives(f"{prefix}jacobian", part)) for part in parts]
+        rows = [point.nested(_rows(point, f"{prefix}jacobian", part)) for part in parts]
         return unflatten(shape, iter(rows))
 
     return _made(f, matrices, argnums, client, partial(jacobian, argnums=argnums, format=format))
@@ -316,7 +318,32 @@ def _pulled(
     point = Point(argnums, args)
     value = inline_of(f)(*point.args, **kwargs)
     target = _one(value[0] if has_aux else value)
+    if _is_complex_by_real(point, target):
+        raise not_traceable(
+            f"a gradient by real arguments needs a real value, got {target.dtype}",
+            "differentiate np.real and np.imag of it apart, or use jacobian or jvp",
+        )
     return value, point.nested(point.derivatives("grad", target))
+
+
+def _rows(point: Point, function: str, part: Tracer) -> list[Any]:
+    """The Jacobians of a value; of a complex one by real sources, those of its two parts."""
+    if not _is_complex_by_real(point, part):
+        return [*point.derivatives(function, part)]
+    if function != "jacobian":
+        raise not_traceable(
+            f'a Jacobian of format="coo" by real arguments needs real values, got {part.dtype}',
+            "take those of np.real and np.imag of it apart",
+        )
+    real, imaginary = [
+        point.derivatives(function, as_recorded([of(part)])[0]) for of in (np.real, np.imag)
+    ]
+    return [x + 1j * y for x, y in zip(real, imaginary, strict=True)]
+
+
+def _is_complex_by_real(point: Point, value: Tracer) -> bool:
+    """Whether gradients are half of what is asked for: seeded with 1, of the real part alone."""
+    return value.dtype.kind == "c" and any(leaf.dtype.kind != "c" for leaf in point.leaves)
 
 
 def _one(value: Any) -> Tracer:
