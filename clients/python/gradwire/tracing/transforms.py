@@ -338,7 +338,7 @@ def _rows(point: Point, function: str, part: Tracer) -> list[Any]:
     real, imaginary = [
         point.derivatives(function, as_recorded([of(part)])[0]) for of in (np.real, np.imag)
     ]
-    return [x + 1j * y for x, y in zip(real, imaginary, strict=True)]
+    return [np.add(x, np.multiply(1j, y)) for x, y in zip(real, imaginary, strict=True)]
 
 
 def _is_complex_by_real(point: Point, value: Tracer) -> bool:
