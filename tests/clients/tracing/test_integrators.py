@@ -161,3 +161,22 @@ def test_times_that_scipy_refuses_are_refused(times, said, client):
         f(1.0)
     with pytest.raises(ValueError, match=said):
         gradwire.function(f, client)(1.0)
+
+
+@pytest.mark.parametrize("times", [None, [1.0, 2.0]])
+@pytest.mark.parametrize(
+    "reached",
+    [lambda found: found.success, lambda found: found.status == 0],
+    ids=["success", "status"],
+)
+def test_a_solution_without_a_value_at_its_end_is_no_success(times, reached, client):
+    def f(x):
+        found = scipy.integrate.solve_ivp(
+            lambda t, y: x * y**2, (0.0, 2.0), [1.0], t_eval=times, rtol=1e-8
+        )
+        return 2 * x if reached(found) else -x
+
+    assert gradwire.function(f, client)(0.1) == f(0.1) == 0.2
+    assert f(1.0) == -1
+    with pytest.raises(gradwire.DomainError, match="reach the next time"):
+        gradwire.function(f, client)(1.0)

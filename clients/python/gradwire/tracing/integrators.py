@@ -69,7 +69,8 @@ def record_solve_ivp(original: Callable[..., Any], *args: Any, **kwargs: Any) ->
     """``scipy.integrate.solve_ivp``: the solution at each time, as columns.
 
     Without times it is known where it begins and ends. With ``dense_output`` it is solved again for
-    the times that it is asked for.
+    the times that it is asked for. ``success`` and ``status`` depend on the values, so that to ask
+    for them computes these, and raises what they raise where no step is short enough.
     """
     from scipy import integrate  # noqa: PLC0415 - SciPy is loaded, if it is there
     from scipy.optimize import OptimizeResult  # noqa: PLC0415
@@ -109,14 +110,16 @@ def record_solve_ivp(original: Callable[..., Any], *args: Any, **kwargs: Any) ->
     times = given["t_eval"]
     if times is None:
         found = at(end)
+        success = _np.all(_np.isfinite(found))
         first = _np.reshape(_np.asarray(given["y0"]), np.shape(found)[:1])
         times, found = _Ends(begin[0], end[0]), _Ends(first, found[:, 0])
     else:
         _check_times(given["t_span"], times)
         found = at(times)
+        success = _np.all(_np.isfinite(found))
     return OptimizeResult(
         t=times, y=found, sol=dense if given["dense_output"] else None,
-        t_events=None, y_events=None, status=0, success=True,
+        t_events=None, y_events=None, status=_np.where(success, 0, -1), success=success,
         message="The solver successfully reached the end of the integration interval.",
     )  # fmt: skip
 
