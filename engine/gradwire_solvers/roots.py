@@ -139,7 +139,7 @@ class Root:
             return largest, float(length**3 / (along @ along))
 
     def _is_loosely(self, x: Array, largest: float, result: OptimizeResult) -> bool:
-        """Whether the method has ended where explicit tolerances are met, near a root."""
+        """True if the method has ended where explicit tolerances are met, near a root."""
         left = np.abs(self._residuals(x))
         if not result.success or not left.max() <= _LEFT * largest:
             return False
@@ -147,7 +147,7 @@ class Root:
         return self._judged(x)[1] <= self._given.loosened(tolerances, _LOOSE_STEP)
 
     def _is_root(self, x: Array, largest: float) -> bool:
-        """Whether what is left is small for what the values consist of, and Newton's step is small.
+        """True if what is left is small for what the values consist of, and Newton's step is, too.
 
         Or what is left is nothing beside the ``largest`` value at the start. Far from the start all
         is small for what the values consist of: so they are much smaller than at the start, too.

@@ -10,9 +10,9 @@ WEIGHTS = np.linalg.inv(np.vander(POINTS * H, increasing=True).T).T
 SHAPES = [(2, 2), (3, 3), (4, 2), (2, 4), (5, 3), (3, 5)]
 
 
-def with_values(rng, rows, columns, values, dtype):
+def with_values(rng, shape, values, dtype):
     """A matrix of these singular values."""
-    sizes = [(n, n) for n in (rows, columns)]
+    sizes = [(n, n) for n in shape]
     parts = [rng.normal(size=s) + 1j * rng.normal(size=s) * (dtype is complex) for s in sizes]
     u, v = (np.linalg.qr(part)[0][:, : len(values)] for part in parts)
     a = (u * values) @ v.conj().T
@@ -36,8 +36,8 @@ def test_derivatives_are_those_at_a_constant_count(client, shape, low, dtype):
     rng = np.random.default_rng([*shape, len(low), dtype is complex])
     least = min(shape)
     values = np.array([3.0, 3.0, 2.0][: max(1, least - len(low))] + [*low][: least - 1])
-    a = with_values(rng, *shape, values, dtype)
-    step, seed = (with_values(rng, *s, [1.0, 0.5], dtype) for s in (shape, shape[::-1]))
+    a = with_values(rng, shape, values, dtype)
+    step, seed = (with_values(rng, s, [1.0, 0.5], dtype) for s in (shape, shape[::-1]))
     b = rng.normal(size=shape[0])
     functions = [
         lambda t: np.sum((np.linalg.pinv(a + t * step * 0.2, rcond=0.45) * seed).real),
@@ -50,7 +50,7 @@ def test_derivatives_are_those_at_a_constant_count(client, shape, low, dtype):
 
 def test_each_matrix_of_a_stack_keeps_its_own(client):
     rng = np.random.default_rng(3)
-    a = np.stack([with_values(rng, 3, 4, v, float) for v in ([3, 2, 1], [3, 1, 0.5], [3, 2, 2])])
+    a = np.stack([with_values(rng, (3, 4), v, float) for v in ([3, 2, 1], [3, 1, 0.5], [3, 2, 2])])
     found = client.jacobian(lambda a: np.linalg.pinv(a, rcond=0.5))(a)
     alone = [client.jacobian(lambda a: np.linalg.pinv(a, rcond=0.5))(x) for x in a]
     for i, jacobian in enumerate(alone):
