@@ -187,20 +187,21 @@ class Root:
         As a share of the way there: it is small where ``x**2`` and ``maximum(x, 0)`` do, and not
         where ``exp(-x)`` underflows. 0 where no values are.
         """
-        start = self._problem.start
-        way = x - start
-        first = np.abs(self._residuals(start))
-        zero = (self._residuals(x) == 0) & (first != 0)
+        start, zero = self._problem.start, self._residuals(x) == 0
+        if not zero.any():
+            return 0.0
+        way, first = x - start, np.abs(self._probed(start))
+        zero &= first != 0
         zero &= np.abs(self._problem.product(x, way)) <= _NOTHING * first
         near, far = 0.0, 1.0
         for _ in range(_HALVINGS if zero.any() else 0):
             middle = (near + far) / 2
-            if self._residuals(start + middle * way)[zero].any():
+            if self._probed(start + middle * way)[zero].any():
                 near = middle
             else:
                 far = middle
         edge = start + near * way
-        left = np.where(zero, np.abs(self._residuals(edge)), 0.0)
+        left = np.where(zero, np.abs(self._probed(edge)), 0.0)
         with np.errstate(all="ignore"):
             shares = left / np.abs(self._problem.product(edge, near * way))
         return _finite(np.where(left == 0, 0.0, shares).max())
@@ -214,10 +215,14 @@ class Root:
             options["jac_options"] = {"rdiff": float(step)}
         return options
 
-    def _evaluated(self, x: Array) -> Array:
+    def _probed(self, x: Array) -> Array:
+        """The residuals of a point that is no step of the method."""
         self._monitor.look()
         self._monitor.evaluations.value += 1
-        residuals = self._problem.residuals(x)
+        return self._problem.residuals(x)
+
+    def _evaluated(self, x: Array) -> Array:
+        residuals = self._probed(x)
         largest = float(np.abs(residuals).max(initial=0.0))
         if self._monitor.best is not None and np.isfinite(largest):
             self._monitor.step(x, largest, largest)

@@ -33,6 +33,8 @@ def test_values_everywhere_and_of_any_parameters(ask, name):
     points = QUANTILES if first == "q" else VALUES
     theirs = getattr(scipy.stats, law)
     for shapes in sets(name, [word for word in rest if word not in ("loc", "scale")]):
+        if law in ("nbinom", "geom") and shapes[-1] == 0:
+            continue  # limits, with slopes: SciPy has no such law
         for moved in ([0.0], [1.0, 2.0], [0.0, -1.0], [0.0, 0.0]):
             given = [*shapes, *(moved if "scale" in rest else moved[:1])]
             with np.errstate(all="ignore"):

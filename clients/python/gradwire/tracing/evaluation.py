@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -186,6 +186,6 @@ def _here(value: Any) -> Any:
 
 
 def _nbytes(value: Any) -> int:
-    if isinstance(value, Iterable) and not isinstance(value, (np.ndarray, np.generic)):
-        return sum(map(_nbytes, value))
+    if isinstance(value, (list, tuple, dict)):
+        return sum(map(_nbytes, value.values() if isinstance(value, dict) else value))
     return getattr(value, "nbytes", 0)

@@ -112,12 +112,7 @@ class Tracer(Operators, Methods, Elements, Conversions):
     def aval(self) -> Aval:
         """Shape and dtype."""
         if self._aval is None:
-            for term in dependencies(self._own.operands, _is_settled):  # a chain may be long
-                array = _array_of(term)
-                if array is not None:
-                    array._take(array._infer())
-            if self._infer is not None:
-                self._take(self._infer())
+            self._be_inferred()
             if self._aval is None:
                 if self._infer is None:
                     self._aval = by_values(self._term, self._trace, self._like)
@@ -125,6 +120,23 @@ class Tracer(Operators, Methods, Elements, Conversions):
                     self._aval = measured(self._term, self._trace)
             self._infer = None
         return self._aval
+
+    def _be_inferred(self) -> None:
+        """Infer shape and dtype, unless values decide them."""
+        for term in dependencies(self._own.operands, _is_settled):  # a chain may be long
+            array = _array_of(term)
+            if array is not None:
+                array._take(array._infer())
+        if self._infer is not None:
+            self._take(self._infer())
+
+    @property
+    def known_dtype(self) -> np.dtype[Any] | None:
+        """The dtype, if it is known without asking the service."""
+        if self._aval is None and self._like is None:
+            self._be_inferred()
+        known = self._aval or self._like
+        return None if known is None else known.dtype
 
     def _take(self, inferred: Any) -> None:
         """Keep what has been inferred; what values decide is asked for when it is needed."""

@@ -343,7 +343,9 @@ def _rows(point: Point, function: str, part: Tracer) -> list[Any]:
 
 def _is_complex_by_real(point: Point, value: Tracer) -> bool:
     """Whether gradients are half of what is asked for: seeded with 1, of the real part alone."""
-    return value.dtype.kind == "c" and any(leaf.dtype.kind != "c" for leaf in point.leaves)
+    dtype = value.known_dtype
+    of_parts = dtype is not None and dtype.kind == "c"
+    return of_parts and any(leaf.dtype.kind != "c" for leaf in point.leaves)
 
 
 def _one(value: Any) -> Tracer:
