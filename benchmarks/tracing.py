@@ -78,7 +78,7 @@ class Echo:
         if isinstance(step, BlockingStep):
             return step.function(self.run)
         self.document = step.document
-        return SimpleNamespace(outputs=[VECTOR] * len(self.document["outputs"]))
+        return SimpleNamespace(outputs=[VECTOR] * len(self.document["outputs"]), warnings=())
 
 
 def report(*, quick: bool) -> list[str]:
