@@ -27,7 +27,7 @@ async def telling(self, request):
     return await answer(self, request)
 LocalTransport._answer = telling
 """
-#: Has another thread get signals than the one that waits, which no system call then tells of them.
+#: Blocks SIGINT in the thread that waits: another one gets it, and the wait is not interrupted.
 ELSEWHERE = """
 import signal
 begin = LocalTransport._begin
