@@ -12,7 +12,6 @@ from gradwire.errors import ClusterUnavailable as ClusterUnavailable
 from gradwire.errors import Conflict as Conflict
 from gradwire.errors import CrashingProgram as CrashingProgram
 from gradwire.errors import DeadlineExceeded as DeadlineExceeded
-from gradwire.errors import DerivativeWarning as DerivativeWarning
 from gradwire.errors import DomainError as DomainError
 from gradwire.errors import Draining as Draining
 from gradwire.errors import DtypeMismatch as DtypeMismatch
@@ -40,7 +39,6 @@ from gradwire.errors import OverBudget as OverBudget
 from gradwire.errors import Overloaded as Overloaded
 from gradwire.errors import ProgramSyntaxError as ProgramSyntaxError
 from gradwire.errors import RateLimited as RateLimited
-from gradwire.errors import RecordingWarning as RecordingWarning
 from gradwire.errors import RequestTimeout as RequestTimeout
 from gradwire.errors import ServerError as ServerError
 from gradwire.errors import ShapeMismatch as ShapeMismatch
@@ -128,3 +126,5 @@ from gradwire.tracing.transforms import value_and_grad as value_and_grad
 from gradwire.tracing.transforms import vjp as vjp
 from gradwire.tracing.transforms import vmap as vmap
 from gradwire.version import __version__ as __version__
+from gradwire.warnings import DerivativeWarning as DerivativeWarning
+from gradwire.warnings import RecordingWarning as RecordingWarning

@@ -9,7 +9,7 @@ from gradwire_service.jobs.records import StoredJob
 from gradwire_service.jobs.stored import Jobs, evictable
 from gradwire_service.problems import RequestError
 from gradwire_service.store import STORED_JOBS, Key, Store
-from gradwire_service.store.records import NOTHING, Amount, OverQuota
+from gradwire_service.store.quotas import NOTHING, Amount, OverQuota
 
 T = TypeVar("T")
 

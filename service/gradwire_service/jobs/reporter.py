@@ -16,7 +16,7 @@ from gradwire_service.jobs.feeds import Blocking
 from gradwire_service.jobs.transitions import MOST_EVENTS
 from gradwire_service.problems import problem_of
 from gradwire_service.store import Key, Record, Unavailable
-from gradwire_service.store.records import OverQuota
+from gradwire_service.store.quotas import OverQuota
 
 logger = logging.getLogger("gradwire")
 

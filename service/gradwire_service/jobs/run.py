@@ -17,7 +17,7 @@ from gradwire_service.jobs.reporter import Reporter
 from gradwire_service.problems import RemoteError, RequestError, WorkerCrashed
 from gradwire_service.scheduling import Deadline
 from gradwire_service.store import Key, Record, Unavailable
-from gradwire_service.store.records import OverQuota
+from gradwire_service.store.quotas import OverQuota
 from gradwire_service.tasks.messages import Task, TaskDone, TaskFailed
 from gradwire_service.tasks.request import ProgressMessage
 from gradwire_service.wire.codec import negotiate

@@ -35,7 +35,8 @@ from gradwire_service.jobs.records import (
 from gradwire_service.jobs.stored import Jobs
 from gradwire_service.problems import RequestError
 from gradwire_service.store import Key, Record, SharedStore, StoredRecord, Unavailable
-from gradwire_service.store.records import Change, Content, Notice, OverQuota
+from gradwire_service.store.quotas import OverQuota
+from gradwire_service.store.records import Change, Content, Notice
 
 #: The states that follow each state; None is a job that is not stored.
 TRANSITIONS: Mapping[State | None, frozenset[State | None]] = {

@@ -5,21 +5,17 @@ from collections.abc import Callable
 
 from gradwire_service.settings import Settings
 from gradwire_service.settings.memory import results_bytes
+from gradwire_service.store.interface import NotOpened, SharedStore, Store, Unavailable
 from gradwire_service.store.local import LocalStore
 from gradwire_service.store.memory import MemoryStore
+from gradwire_service.store.quotas import Amount, Policy
 from gradwire_service.store.records import (
     CONSUMED_SECONDS,
-    Amount,
     Exchanged,
     Key,
     Kind,
-    NotOpened,
-    Policy,
     Record,
-    SharedStore,
-    Store,
     StoredRecord,
-    Unavailable,
 )
 from gradwire_service.store.sqlite import SqliteStore
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from time import monotonic
 
-from gradwire_service.store.records import Unavailable
+from gradwire_service.store.interface import Unavailable
 
 logger = logging.getLogger("gradwire")
 

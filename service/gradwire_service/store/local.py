@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from gradwire_service.store.interface import SharedStore, Subscription
 from gradwire_service.store.memory import MemoryStore
+from gradwire_service.store.quotas import Amount
 from gradwire_service.store.records import (
-    Amount,
     Change,
     Exchanged,
     Key,
@@ -15,9 +16,7 @@ from gradwire_service.store.records import (
     Notice,
     Peeked,
     Record,
-    SharedStore,
     StoredRecord,
-    Subscription,
     Upload,
 )
 from gradwire_service.store.sqlite import SqliteStore

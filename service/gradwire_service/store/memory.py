@@ -9,16 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from weakref import WeakSet
 
+from gradwire_service.store.quotas import NOTHING, Amount, OverQuota, Policy
 from gradwire_service.store.records import (
-    NOTHING,
-    Amount,
     Content,
     Exchanged,
     Key,
     Kind,
     ListedRecord,
-    OverQuota,
-    Policy,
     Record,
     StoredRecord,
     Upload,

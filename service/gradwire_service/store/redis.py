@@ -15,24 +15,18 @@ from redis.retry import Retry
 
 from gradwire_service.settings.storage import redacted_address
 from gradwire_service.store.circuit import CircuitBreaker
+from gradwire_service.store.interface import SharedStore, Subscription, Unavailable
+from gradwire_service.store.quotas import NOTHING, Amount, OverQuota, Policy, Usage
 from gradwire_service.store.records import (
     CONSUMED_SECONDS,
-    NOTHING,
-    Amount,
     Change,
     Key,
     Kind,
     ListedRecord,
     Notice,
-    OverQuota,
     Peeked,
-    Policy,
     Record,
-    SharedStore,
     StoredRecord,
-    Subscription,
-    Unavailable,
-    Usage,
 )
 from gradwire_service.wire.shared import SharedMemory, to_bytes
 

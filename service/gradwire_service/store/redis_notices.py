@@ -13,7 +13,8 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from gradwire_service.store.records import Key, Notice, Subscription
+from gradwire_service.store.interface import Subscription
+from gradwire_service.store.records import Key, Notice
 
 logger = logging.getLogger("gradwire")
 

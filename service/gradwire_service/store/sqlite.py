@@ -11,17 +11,16 @@ from functools import partial
 from typing import Any
 from zlib import crc32
 
+from gradwire_service.store.interface import Unavailable
+from gradwire_service.store.quotas import Amount, Policy
 from gradwire_service.store.records import (
-    Amount,
     Change,
     Key,
     Kind,
     ListedRecord,
     Notice,
-    Policy,
     Record,
     StoredRecord,
-    Unavailable,
 )
 from gradwire_service.store.sqlite_file import (
     BUSY_SECONDS,

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from gradwire_service.store.records import NotOpened, Unavailable
+from gradwire_service.store.interface import NotOpened, Unavailable
 from gradwire_service.store.reserve import Reserve
 
 logger = logging.getLogger("gradwire")

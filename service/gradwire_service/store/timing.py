@@ -7,7 +7,7 @@ from functools import wraps
 from time import perf_counter
 from typing import ParamSpec, TypeVar
 
-from gradwire_service.store.records import Store
+from gradwire_service.store.interface import Store
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -7,21 +7,16 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
+from gradwire_service.store.interface import SharedStore, Subscription
+from gradwire_service.store.quotas import NOTHING, Amount, OverQuota, Policy, Usage
 from gradwire_service.store.records import (
     CONSUMED_SECONDS,
-    NOTHING,
-    Amount,
     Change,
     Key,
     Kind,
     Notice,
-    OverQuota,
     Peeked,
-    Policy,
     Record,
-    SharedStore,
-    Subscription,
-    Usage,
 )
 from gradwire_service.wire.shared import to_bytes
 

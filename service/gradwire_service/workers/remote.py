@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from gradwire_service.settings import Settings
 from gradwire_service.store import Exchanged, Key, Kind, Record, Store, StoredRecord, policies
-from gradwire_service.store.records import Amount, ListedRecord, Upload
+from gradwire_service.store.quotas import Amount
+from gradwire_service.store.records import ListedRecord, Upload
 from gradwire_service.wire.shared import (
     MAX_COPIED_BYTES,
     MAX_INLINE_BYTES,

@@ -17,7 +17,8 @@ from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, policies
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.store.records import Amount, Notice, OverQuota
+from gradwire_service.store.quotas import Amount, OverQuota
+from gradwire_service.store.records import Notice
 from gradwire_service.store.redis import RedisStore
 from gradwire_service.tasks.messages import Task
 from gradwire_service.tasks.request import ProgressMessage

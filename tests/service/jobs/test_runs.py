@@ -14,7 +14,7 @@ from gradwire_service.jobs import Job, Jobs, Lease, Transitions
 from gradwire_service.jobs.records import part_of
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Record, open_store
-from gradwire_service.store.records import Amount, OverQuota
+from gradwire_service.store.quotas import Amount, OverQuota
 
 from tests.clock import ClockLoop, loop_clock
 from tests.service.workers.processes import computing

@@ -21,7 +21,8 @@ from gradwire_service.problems import RequestError
 from gradwire_service.settings import Settings
 from gradwire_service.store import STORED_JOBS, Key, Record, open_store
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.store.records import Amount, Change, OverQuota, OverShare, Policy
+from gradwire_service.store.quotas import Amount, OverQuota, OverShare, Policy
+from gradwire_service.store.records import Change
 from gradwire_service.store.sqlite import SqliteStore
 from hypothesis import given
 from hypothesis import strategies as st

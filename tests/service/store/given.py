@@ -6,7 +6,8 @@ from contextlib import contextmanager
 import pytest
 from gradwire_service.problems import RequestError
 from gradwire_service.store import Key, Kind, Record
-from gradwire_service.store.records import CONSUMED_SECONDS, Amount, Policy
+from gradwire_service.store.quotas import Amount, Policy
+from gradwire_service.store.records import CONSUMED_SECONDS
 from gradwire_service.store.redis import RedisStore
 
 OWNED, ALL, TTL = Amount(3, 300), Amount(5, 400), 10

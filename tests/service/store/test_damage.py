@@ -6,7 +6,8 @@ from random import Random
 
 import pytest
 from gradwire_service.problems import RequestError
-from gradwire_service.store.records import NotOpened, Record
+from gradwire_service.store.interface import NotOpened
+from gradwire_service.store.records import Record
 from gradwire_service.store.sqlite import SqliteStore
 from hypothesis import given
 from hypothesis import strategies as st

@@ -7,7 +7,8 @@ from contextlib import suppress
 
 import pytest
 from gradwire_service.problems import RequestError
-from gradwire_service.store.records import Amount, Key, Policy
+from gradwire_service.store.quotas import Amount, Policy
+from gradwire_service.store.records import Key
 from gradwire_service.store.sqlite import SqliteStore
 
 from tests.service.store.given import PLENTY, RECORD, kept, key, of_size, unavailable

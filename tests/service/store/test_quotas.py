@@ -9,15 +9,8 @@ import pytest
 from gradwire_service.settings import Settings
 from gradwire_service.store import policies
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.store.records import (
-    NOTHING,
-    Amount,
-    Change,
-    OverQuota,
-    OverShare,
-    Policy,
-    Usage,
-)
+from gradwire_service.store.quotas import NOTHING, Amount, OverQuota, OverShare, Policy, Usage
+from gradwire_service.store.records import Change
 from gradwire_service.store.sqlite import SqliteStore
 from hypothesis import given
 from hypothesis import strategies as st

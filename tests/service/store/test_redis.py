@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from gradwire_service.store import Unavailable
-from gradwire_service.store.records import Amount, Change, Notice, OverQuota, Peeked, Policy
+from gradwire_service.store.quotas import Amount, OverQuota, Policy
+from gradwire_service.store.records import Change, Notice, Peeked
 from gradwire_service.store.redis import RedisStore
 from hypothesis import given
 from hypothesis import strategies as st

@@ -7,7 +7,8 @@ import stat
 import sys
 
 import pytest
-from gradwire_service.store.records import Amount, NotOpened, Policy
+from gradwire_service.store.interface import NotOpened
+from gradwire_service.store.quotas import Amount, Policy
 from gradwire_service.store.sqlite import SqliteStore
 
 from tests.service.forked import FORKING, forked
@@ -15,7 +16,7 @@ from tests.service.store.given import ME, POLICIES, RECORD, ids, kept, key, of_s
 
 WORKER = """
 from gradwire_service.store import Key, Record
-from gradwire_service.store.records import Amount, Policy
+from gradwire_service.store.quotas import Amount, Policy
 from gradwire_service.store.sqlite import SqliteStore
 most = Amount(1000, 1 << 20)
 policy = Policy(most, most, 100)
@@ -51,7 +52,7 @@ def test_processes_share_a_file(tmp_path):
 DYING = """
 import os, signal
 from gradwire_service.store import Key, Record
-from gradwire_service.store.records import Amount, Policy
+from gradwire_service.store.quotas import Amount, Policy
 from gradwire_service.store.sqlite import SqliteStore
 most = Amount(1000, 1 << 20)
 store = SqliteStore(path, {"programs": Policy(most, most)})
@@ -193,7 +194,7 @@ def test_files_are_readable_only_by_their_owner(tmp_path):
 RESIDENT = """
 import os
 from gradwire_service.store import Key, Record
-from gradwire_service.store.records import Amount, Policy
+from gradwire_service.store.quotas import Amount, Policy
 from gradwire_service.store.sqlite import SqliteStore
 most = Amount(10, 1 << 30)
 store = SqliteStore(path, {"tensors": Policy(most, most, 100)})

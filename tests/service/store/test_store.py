@@ -8,15 +8,8 @@ from gradwire_service.problems import RequestError
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Record, open_store, policies
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.store.records import (
-    CONSUMED_SECONDS,
-    Amount,
-    Change,
-    ListedRecord,
-    Notice,
-    OverQuota,
-    Upload,
-)
+from gradwire_service.store.quotas import Amount, OverQuota
+from gradwire_service.store.records import CONSUMED_SECONDS, Change, ListedRecord, Notice, Upload
 from gradwire_service.store.sqlite import SqliteStore
 from gradwire_service.store.timing import time_calls
 from gradwire_service.wire.shared import SharedMemory

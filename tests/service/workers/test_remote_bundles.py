@@ -8,7 +8,8 @@ from contextlib import suppress
 import pytest
 from gradwire_service.settings import Settings
 from gradwire_service.store.memory import MOST_SHARED, MemoryStore
-from gradwire_service.store.records import Amount, Key, Policy, Upload
+from gradwire_service.store.quotas import Amount, Policy
+from gradwire_service.store.records import Key, Upload
 from gradwire_service.wire.shared import MAX_COPIED_BYTES, SharedMemory
 from gradwire_service.workers.channel import Channel, ChannelClosed
 from gradwire_service.workers.remote import Bundle, RemoteStore, dispatch

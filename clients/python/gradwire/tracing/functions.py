@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from gradwire import hints, hooks
 from gradwire.call import BlockingStep, Conversation, Fetch, Steps
-from gradwire.errors import NotTraceable, RecordingWarning
+from gradwire.errors import NotTraceable
 from gradwire.tracing.arguments import copied, leaf_names, with_floats, with_substitutes
 from gradwire.tracing.captured import Captured
 from gradwire.tracing.libraries import loaded_patches, substitute_of
@@ -24,6 +24,7 @@ from gradwire.tracing.traced import TracedProgram, record
 from gradwire.tracing.traces import current
 from gradwire.trees import Static
 from gradwire.usage import caller_level, check_client, check_function, public, short_traceback, used
+from gradwire.warnings import RecordingWarning
 
 P = ParamSpec("P")
 T = TypeVar("T")

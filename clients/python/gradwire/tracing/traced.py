@@ -14,7 +14,7 @@ import numpy as np
 from gradwire import endpoints
 from gradwire.call import Call, Steps
 from gradwire.endpoints import ProgramAt
-from gradwire.errors import APIError, DerivativeWarning
+from gradwire.errors import APIError
 from gradwire.hidden import plain
 from gradwire.results import Evaluation, Notice
 from gradwire.stored import RemoteArray
@@ -33,6 +33,7 @@ from gradwire.tracing.writing import Written, write
 from gradwire.trees import Level, Static
 from gradwire.usage import caller_level
 from gradwire.values import encode
+from gradwire.warnings import DerivativeWarning
 
 #: The codes of warnings that the answer is not the derivative; without a path it is rightly 0.
 OF_DERIVATIVES = frozenset({"singular", "degenerate", "state", "rebound"})
