@@ -1,16 +1,20 @@
-"""What a client notices of one that attacks: latencies of known and new programs, and of health.
+"""What three tenants notice of a fourth that attacks: latencies, lost requests, and memory.
 
-The attacker is a process of its own with another address, and attacks in one way at a time.
+The attacker is a process of its own with another address, and attacks in one way at a time. With
+``GRADWIRE_BENCH_MINUTES`` all attacks together take so long.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import resource
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
+from itertools import count
+from pathlib import Path
 from statistics import quantiles
 from time import perf_counter
 from typing import NamedTuple
@@ -20,7 +24,7 @@ from measure import Row, compared
 from servers import GRADWIRE, JSON, Server, running
 from wire.forms import to_json
 
-_OURS, _THEIRS = "127.0.0.2", "127.0.0.3"
+_TENANTS, _THEIRS = ("127.0.0.2", "127.0.0.4", "127.0.0.5"), "127.0.0.3"
 #: Two cores; addresses are tenants, since no proxy is trusted.
 _SETTINGS = {"GRADWIRE_PROXIES": "none", "GRADWIRE_CORES": "2", "GRADWIRE_PROCESSES": "5"}
 _VALUES = to_json({"program": "x", "variables": {"x": 1, "z": [1, ""] * 9_000}})
@@ -28,8 +32,13 @@ _ENDLESS = "y = x\nwhile y > 0:\n  y = y * 1.0\ny"
 _OPTIMISED = to_json(
     {"program": f"{_ENDLESS}\n(y - 3)**2", "variables": {"x": 1.0}, "background": True}
 )
-#: The most that the attack may cost others: in the 99th percentile, and for health.
-_RATIO_BAR, _HEALTH_BAR = 3.0, 50.0
+#: The most that the attack may cost others: in the 99th percentile, for health, and in memory.
+_RATIO_BAR, _HEALTH_BAR, _MEMORY_BAR = 3.0, 50.0, 100.0
+#: Each tenant asks for a known program in each pause, which makes 100 a second; of so many of these
+#: one is new.
+_PAUSE, _NEW = 0.03, 6
+#: Time in which what an attack has taken is given back.
+_SETTLING_SECONDS = 30.0
 
 
 class Seen(NamedTuple):
@@ -44,11 +53,14 @@ class Seen(NamedTuple):
 def report(*, quick: bool) -> list[str]:
     """A table for each kind of request, with bars on the 99th percentile."""
     seconds = 8.0 if quick else 60.0
+    if minutes := os.environ.get("GRADWIRE_BENCH_MINUTES"):
+        seconds = 60 * float(minutes) / len(ATTACKS)
     rows: dict[str, list[Row]] = {"known": [], "new": [], "health": []}
     lost = 0
     with running(GRADWIRE, environment=_SETTINGS) as server:
         asyncio.run(_observed(server, 2.0))  # what is made at first calls is made now
         before = asyncio.run(_observed(server, seconds))
+        held = _held_mebibytes(server)
         for name in ATTACKS:
             with _attacking(server, name):
                 during = asyncio.run(_observed(server, seconds))
@@ -60,12 +72,19 @@ def report(*, quick: bool) -> list[str]:
                 else:
                     bars = {"ratio_bar": _RATIO_BAR}
                 found.append(Row(name, figure, reference, figure / reference, "ms", **bars))
+        asyncio.run(_observed(server, _SETTLING_SECONDS))
+        after = _held_mebibytes(server)
+    kept = Row("all processes", after, held, after / held, "MiB", figure_bar=held + _MEMORY_BAR)
     titles = {"known": "A known program", "new": "A new program", "health": "Health"}
     tables = [
         compared(f"{titles[kind]} beside an attack: 99th percentile", "without", found)
         for kind, found in rows.items()
     ]
-    return [*tables, f"{lost} requests of others were refused or lost"]
+    return [
+        *tables,
+        compared("Memory after all attacks", "before", [kept]),
+        f"{lost} requests of others were refused, lost or wrong",
+    ]
 
 
 def _late(milliseconds: Sequence[float]) -> float:
@@ -73,10 +92,19 @@ def _late(milliseconds: Sequence[float]) -> float:
     return quantiles(milliseconds, n=100)[98]
 
 
+def _held_mebibytes(server: Server) -> float:
+    """The memory of all processes: what they share counts once."""
+    kibibytes = 0
+    for pid in server.family():
+        with suppress(OSError):
+            told = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
+            kibibytes += next(int(line.split()[1]) for line in told if line.startswith("Pss:"))
+    return kibibytes / 1024
+
+
 async def _observed(server: Server, seconds: float) -> Seen:
     """Ask at a steady pace, each time whether the last answer has come or not."""
     seen, until = Seen([], [], [], 0), perf_counter() + seconds
-    numbers = iter(range(1 << 30))
     lost = 0
 
     async def ask(client: httpx.AsyncClient, found: list[float], program: str | None) -> None:
@@ -94,18 +122,27 @@ async def _observed(server: Server, seconds: float) -> Seen:
             return
         found.append(1e3 * (perf_counter() - begin))
 
-    transport = httpx.AsyncHTTPTransport(local_address=_OURS)
-    async with (
-        httpx.AsyncClient(transport=transport, base_url=server.url, timeout=60) as client,
-        asyncio.TaskGroup() as asking,
-    ):
-        while perf_counter() < until:
-            asking.create_task(ask(client, seen.known, "x * x"))
-            asking.create_task(ask(client, seen.health, None))
-            if next(numbers) % 5 == 0:
-                text = f"# {perf_counter()}\nx**2 + {next(numbers)}"
-                asking.create_task(ask(client, seen.new, text))
-            await asyncio.sleep(0.02)
+    async with AsyncExitStack() as connected, asyncio.TaskGroup() as asking:
+        clients = [
+            await connected.enter_async_context(
+                httpx.AsyncClient(
+                    transport=httpx.AsyncHTTPTransport(local_address=address),
+                    base_url=server.url,
+                    timeout=60,
+                )
+            )
+            for address in _TENANTS
+        ]
+        for number in count():
+            if perf_counter() > until:
+                break
+            asking.create_task(ask(clients[0], seen.health, None))
+            for client in clients:
+                asking.create_task(ask(client, seen.known, "x * x"))
+            if number % _NEW == 0:
+                text = f"# {perf_counter()}\nx**2 + {number}"
+                asking.create_task(ask(clients[number // _NEW % len(clients)], seen.new, text))
+            await asyncio.sleep(_PAUSE)
     return seen._replace(lost=lost)
 
 
@@ -125,7 +162,7 @@ def _attacking(server: Server, name: str) -> Iterator[None]:
 # In the process that attacks
 
 
-async def _repeated(client: httpx.AsyncClient, count: int, path: str, body: bytes) -> None:
+async def _repeated(client: httpx.AsyncClient, clients: int, path: str, body: bytes) -> None:
     """So many clients that send the same again and again, whatever the answer is."""
 
     async def again() -> None:
@@ -134,7 +171,7 @@ async def _repeated(client: httpx.AsyncClient, count: int, path: str, body: byte
                 await client.post(path, content=body, headers={"content-type": JSON})
             await asyncio.sleep(0)
 
-    await asyncio.gather(*(again() for _ in range(count)))
+    await asyncio.gather(*(again() for _ in range(clients)))
 
 
 async def _programs(client: httpx.AsyncClient) -> None:
@@ -163,12 +200,12 @@ async def _connections(port: int, begun: bytes) -> None:
         await asyncio.sleep(0.001)
 
 
-def _posting(count: int, path: str, body: bytes | None) -> Callable[[int], Awaitable[None]]:
+def _posting(clients: int, path: str, body: bytes | None) -> Callable[[int], Awaitable[None]]:
     async def attack(port: int) -> None:
         transport = httpx.AsyncHTTPTransport(local_address=_THEIRS)
         at = f"http://127.0.0.1:{port}"
         async with httpx.AsyncClient(transport=transport, base_url=at, timeout=90) as client:
-            await (_programs(client) if body is None else _repeated(client, count, path, body))
+            await (_programs(client) if body is None else _repeated(client, clients, path, body))
 
     return attack
 
