@@ -24,7 +24,7 @@ _COPIERS = 4
 _FATAL = frozenset((46, 100, 101, 201, 214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999))
 
 
-class Residents:
+class ResidentCopies:
     """Copies of arrays that nobody can write to and that come again, as long as these live.
 
     What was computed here is kept at once, other arrays when they come a second time.
@@ -126,7 +126,7 @@ class Device:
         self.pool = cupy.cuda.MemoryPool()
         if memory_bytes is not None:
             self.pool.set_limit(memory_bytes)
-        self.residents = Residents()
+        self.residents = ResidentCopies()
         self.lost = False
         self._errors = cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError
         #: Where everything is computed, and where inputs come while others are.
