@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from gradwire_engine.dataflow.graph import VertexKind
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from gradwire_service.openapi.json_schema import Described
 from gradwire_service.openapi.values import Digest
 
 
-class _Placed(BaseModel):
+class _Placed(Described):
     """A place in the program's text, or a pointer into its graph."""
 
     line: int | None = None
@@ -28,11 +29,11 @@ class GraphNode(_Placed):
     parameters: dict[str, str] = Field({}, description="Named arguments that are constants.")
     dtype: str | None = None
     shape: list[int] | None = None
-    marks: list[Literal["target", "source"]] = []
+    marks: list[Literal["target", "source"]] = Field(default_factory=list)
     group: str | None = Field(None, description="The innermost group around it.")
 
 
-class GraphEdge(BaseModel):
+class GraphEdge(Described):
     """A value of one node that another reads, by position or by name."""
 
     tail: str = Field(alias="from")
@@ -49,7 +50,7 @@ class GraphGroup(_Placed):
     parent: str | None = Field(None, description="The group around it.")
 
 
-class GraphDocument(BaseModel):
+class GraphDocument(Described):
     """The graph of a program."""
 
     program: Digest

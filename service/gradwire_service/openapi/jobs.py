@@ -6,14 +6,15 @@ from datetime import datetime
 from typing import Literal
 
 from gradwire_solvers import SolveKind
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from gradwire_service.openapi.json_schema import Described
 from gradwire_service.openapi.responses import Problem
 from gradwire_service.openapi.solving import MinimumResponse, RootResponse
 from gradwire_service.openapi.values import Word
 
 
-class JobProgress(BaseModel):
+class JobProgress(Described):
     """Where a run is."""
 
     iteration: int
@@ -26,7 +27,7 @@ class JobProgress(BaseModel):
     )
 
 
-class JobSummary(BaseModel):
+class JobSummary(Described):
     """A job, without its result."""
 
     id: str
@@ -47,7 +48,7 @@ class JobDocument(JobSummary):
     result: MinimumResponse | RootResponse | None
 
 
-class JobPage(BaseModel):
+class JobPage(Described):
     """Jobs of one tenant, by their ids."""
 
     jobs: list[JobSummary]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
@@ -19,6 +20,12 @@ def any_of(forms: Sequence[JsonSchemaValue]) -> JsonSchemaValue:
     validators check.
     """
     return {"if": {"anyOf": list(forms)}, "else": _NOTHING}
+
+
+class Described(BaseModel):
+    """A document that is described, never read: nothing is built of it before somebody asks."""
+
+    model_config = ConfigDict(defer_build=True)
 
 
 class Forms(GenerateJsonSchema):

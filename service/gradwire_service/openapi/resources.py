@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from gradwire_service.access.rules import Scope
+from gradwire_service.openapi.json_schema import Described
 from gradwire_service.openapi.programs import Name, NamesOrNull, Program
 from gradwire_service.openapi.values import Digest, Document, Dtype, Real, Whole
 from gradwire_service.scheduling.placement import Device
@@ -20,7 +21,7 @@ class RegisterRequest(Document):
     ref: Digest | None = Field(None, description="The id that it must have.")
 
 
-class ProgramSummary(BaseModel):
+class ProgramSummary(Described):
     """A stored program."""
 
     id: Digest = Field(description="Equal programs have equal ids.")
@@ -37,14 +38,14 @@ class ProgramDocument(ProgramSummary):
     text: str | None = Field(None, description="As it was sent; a graph as text.")
 
 
-class ProgramPage(BaseModel):
+class ProgramPage(Described):
     """Programs of one tenant, by their ids."""
 
     programs: list[ProgramSummary]
     after: Digest | None = Field(None, description="Start of the next page, if there is one.")
 
 
-class TensorDocument(BaseModel):
+class TensorDocument(Described):
     """A stored tensor."""
 
     ref: Digest = Field(
@@ -57,14 +58,14 @@ class TensorDocument(BaseModel):
     expires_at: datetime = Field(description="Extended by each use.")
 
 
-class HeldAmount(BaseModel):
+class HeldAmount(Described):
     """The stored amount of a kind."""
 
     records: int
     nbytes: int
 
 
-class HeldAmounts(BaseModel):
+class HeldAmounts(Described):
     """The usage of a tenant in the store, which replicas may share."""
 
     programs: HeldAmount
@@ -76,7 +77,7 @@ class HeldAmounts(BaseModel):
     job_parts: HeldAmount = Field(description="Requests, checkpoints and results of jobs.")
 
 
-class KeyDocument(BaseModel):
+class KeyDocument(Described):
     """A key, and its requests to this process since it was first read."""
 
     id: str
@@ -88,7 +89,7 @@ class KeyDocument(BaseModel):
     limited: int = Field(description="Its requests that were refused as `rate_limited`.")
 
 
-class TenantDocument(BaseModel):
+class TenantDocument(Described):
     """A tenant."""
 
     tenant: str
@@ -96,7 +97,7 @@ class TenantDocument(BaseModel):
     keys: list[KeyDocument]
 
 
-class GpuDocument(BaseModel):
+class GpuDocument(Described):
     """A GPU, and the costs of a replay on it as measured at start."""
 
     name: str
@@ -133,7 +134,7 @@ class GpuDocument(BaseModel):
         )
 
 
-class TenantsDocument(BaseModel):
+class TenantsDocument(Described):
     """Every tenant that has a key."""
 
     tenants: list[TenantDocument]

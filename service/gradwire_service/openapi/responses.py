@@ -6,13 +6,14 @@ from datetime import datetime
 from typing import Any, Literal
 
 from gradwire_engine.answer import Kind
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from gradwire_service.openapi.json_schema import Described
 from gradwire_service.openapi.values import Answered, ComplexParts, Dtype, Value, Word
 from gradwire_service.problems import KINDS
 
 
-class Place(BaseModel):
+class Place(Described):
     """A place in the program."""
 
     id: str | None = None
@@ -21,7 +22,7 @@ class Place(BaseModel):
     column: int | None = None
 
 
-class Warned(BaseModel):
+class Warned(Described):
     """A warning about a correct answer."""
 
     code: str
@@ -29,7 +30,7 @@ class Warned(BaseModel):
     node: Place | None = None
 
 
-class Unconnected(BaseModel):
+class Unconnected(Described):
     """Why a gradient does not exist."""
 
     reason: str
@@ -37,7 +38,7 @@ class Unconnected(BaseModel):
     node: Place | None = None
 
 
-class Range(BaseModel):
+class Range(Described):
     """The range of an operand."""
 
     shape: list[int]
@@ -54,7 +55,7 @@ class Nonfinite(Place):
     hint: str | None = Field(None, description="A function that stays finite.")
 
 
-class Response(BaseModel):
+class Response(Described):
     """Members of the answers of all computations."""
 
     program: str = Field(description="The program's id.", pattern="^sha256:")
@@ -83,7 +84,7 @@ class GradientResponse(DerivativeResponse):
     gradients: Any = Field(description="Arrays, null where a gradient does not exist.")
 
 
-class Check(BaseModel):
+class Check(Described):
     """A source's gradient compared with differences."""
 
     ok: bool = Field(description="Whether the gradient agrees with the differences.")
@@ -130,7 +131,7 @@ class HvpResponse(GradientResponse):
     hvp: Any = Field(description="Arrays, null where a gradient does not exist.")
 
 
-class Problem(BaseModel):
+class Problem(Described):
     """Any refusal (RFC 9457)."""
 
     type: str
@@ -153,7 +154,7 @@ class TapeResponse(EvaluateResponse):
     expires_at: datetime = Field(description="Each use moves this on.")
 
 
-class Recorded(BaseModel):
+class Recorded(Described):
     """One instruction of a tape."""
 
     slot: int
@@ -164,7 +165,7 @@ class Recorded(BaseModel):
     body: list[Recorded] | None = Field(None, description="The body of a loop.")
 
 
-class TapeDocument(BaseModel):
+class TapeDocument(Described):
     """A recorded tape."""
 
     tape: str
@@ -177,7 +178,7 @@ class TapeDocument(BaseModel):
     instructions: list[Recorded] = Field(description="The first of them.")
 
 
-class Summary(BaseModel):
+class Summary(Described):
     """An array: its elements if they are few, or else the range and the mean of the finite ones."""
 
     value: Value | None = Field(None, description="Up to 64 elements.")
@@ -187,7 +188,7 @@ class Summary(BaseModel):
     nonfinite: int | None = Field(None, description="The number of those NaN or infinite.")
 
 
-class _Operation(BaseModel):
+class _Operation(Described):
     """An operation on a tape."""
 
     slot: int
@@ -226,7 +227,7 @@ class ExplainedNode(_Operation):
     is_target: bool
 
 
-class ExplainResponse(BaseModel):
+class ExplainResponse(Described):
     """An explanation of how a query is computed."""
 
     program: str = Field(description="The program's id.", pattern="^sha256:")

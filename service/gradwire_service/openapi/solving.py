@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 from gradwire_solvers import METHODS, SolveKind
-from pydantic import BaseModel, Field, create_model
+from pydantic import Field, create_model
 
+from gradwire_service.openapi.json_schema import Described
 from gradwire_service.openapi.programs import Names, NamesOrNull, Program
 from gradwire_service.openapi.responses import Unconnected, Warned
 from gradwire_service.openapi.values import (
@@ -142,7 +143,7 @@ def _request(kind: SolveKind, fields: Collection[str]) -> type[Document]:
     return create_model(name, __base__=Document, __doc__=doc, **types)
 
 
-class Evaluations(BaseModel):
+class Evaluations(Described):
     """The number of times that each was computed."""
 
     value: int
@@ -150,7 +151,7 @@ class Evaluations(BaseModel):
     hessian: int = Field(description="Or product with it.")
 
 
-class History(BaseModel):
+class History(Described):
     """The course of the run: at most 1,000 of its iterations, evenly chosen."""
 
     iteration: list[int]
@@ -159,7 +160,7 @@ class History(BaseModel):
     seconds: list[float]
 
 
-class SolveResponse(BaseModel):
+class SolveResponse(Described):
     """The end of a run."""
 
     program: str = Field(description="The program's id.", pattern="^sha256:")

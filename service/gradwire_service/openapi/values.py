@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypeAliasType
 
-from gradwire_service.openapi.json_schema import any_of
+from gradwire_service.openapi.json_schema import Described, any_of
 from gradwire_service.wire.arrays_in import MAX_DEPTH
 from gradwire_service.wire.leaves import COMPLEX, MARKS
 
@@ -71,7 +71,7 @@ def _level(of: str) -> Any:
     )
 
 
-class Document(BaseModel):
+class Document(Described):
     """A document without other fields."""
 
     model_config = ConfigDict(extra="forbid")
@@ -221,7 +221,7 @@ Cotangents = TypeAliasType(
 )
 
 
-class Result(BaseModel):
+class Result(Described):
     """An array of an answer that stays with the service."""
 
     ref: ResultId
