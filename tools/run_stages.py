@@ -42,7 +42,7 @@ from tools.stages import Stage, stages  # noqa: E402
 #: Debian's packages whose programs tests start.
 PROGRAMS = (
     "aardvark-dns bash buildah chromium curl iproute2 make mmdebstrap netavark nginx nginx-light "
-    "nodejs podman r-base-core r-cran-httr2 r-cran-jsonlite redis-server runc"
+    "nodejs podman prometheus r-base-core r-cran-httr2 r-cran-jsonlite redis-server runc"
 ).split()
 #: Files that decide how any test runs.
 SHARED = ("pyproject.toml", "tests/conftest.py", "tests/serving.py", "tools/run_stages.py")
@@ -258,7 +258,7 @@ def chosen_packages(stage: Stage) -> str:
 def _resolved(python: str) -> str:
     here = "-e .[dev]\n-e clients/python\n-e clients/command\n-e clients/tensorflow"
     elsewhere = "-e .[dask]\n-e clients/python[test]\n-e clients/command\n"
-    elsewhere += "-e clients/tensorflow[pictures,tensorboard]"
+    elsewhere += "-e clients/tensorflow[hdf5,pictures,tensorboard]"
     command = [".venv/bin/uv", "pip", "compile", "--quiet", "--no-header", "--no-annotate"]
     command += [f"--python={python or '.venv/bin/python'}", "-"]
     done = subprocess.run(

@@ -69,7 +69,7 @@ def same(client: gradwire.Client, name: str, function: Callable[[Any], Any], x: 
         found = client.function(function)(x)
     except (NotTraceable, APIError):
         assert name.partition("(")[0] in REFUSED
-        pytest.skip("refused")
+        return
     expected = function(x)
     assert np.asarray(found).dtype == np.asarray(expected).dtype
     np.testing.assert_allclose(found, expected, rtol=1e-12 if name.startswith("math") else 2e-7)
