@@ -21,7 +21,7 @@ BARE = (str(HERE / "reference.py"),)
 JSON = "application/json"
 
 _START_SECONDS = 60
-_LENGTH = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.IGNORECASE)
+LENGTH = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.IGNORECASE)
 _BUFFER_BYTES = 1 << 16
 
 
@@ -162,7 +162,7 @@ class Connection:
         if end < 0:
             return
         head = bytes(self._buffer[: end + 2])
-        length = _LENGTH.search(head)
+        length = LENGTH.search(head)
         if not head.startswith(b"HTTP/1.1 2") or length is None:
             raise RuntimeError(bytes(self._buffer[: min(self._received, 1000)]).decode("latin-1"))
         self._body = slice(end + 4, end + 4 + int(length[1]))
