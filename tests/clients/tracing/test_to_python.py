@@ -149,6 +149,49 @@ NUMBERS: dict[str, Any] = {
 }  # fmt: skip
 
 
+class Box:
+    def __init__(self, value):
+        self.value = value
+
+    def twice(self):
+        return type(self)(2 * self.value)
+
+
+def filled(x):
+    made, number = np.zeros(3), float(x[1])
+    made[0] = number
+    return made * x if type(made) in (list, np.ndarray) else x
+
+
+CLASSES: dict[str, Any] = {
+    "by is": lambda x: 2 * x if type(x) is np.ndarray else x,
+    "not by is": lambda x: 2 * x if type(x) is not list else x,
+    "by equality": lambda x: 2 * x if type(x) == np.ndarray else x,  # noqa: E721
+    "in a tuple": lambda x: 2 * x if type(x[0]) in (int, np.float64) else x,
+    "of numbers": lambda x: 2 * x if type(x[0].item()) in (int, float) else x,
+    "of Python's": lambda x: sum(2 * v for v in x.tolist() if type(v) is float),
+    "of a comparison": lambda x: 2 * x if type(x[0] > 0) is np.bool_ else x,
+    "by name": lambda x: 2 * x if type(x).__name__ == "ndarray" else x,
+    "as a key": lambda x: {np.ndarray: 2.0}.get(type(x), 1.0) * x,
+    "in a set": lambda x: 2 * x if {type(v) for v in x} == {np.float64} else x,
+    "as a subclass": lambda x: 2 * x if issubclass(type(x), np.ndarray) else x,
+    "mapped": lambda x: 2 * x if [*map(type, [x, 1])] == [np.ndarray, int] else x,
+    "by another name": lambda x: 2 * x if class_of(x) is np.ndarray else x,
+    "of an attribute": lambda x: Box(x).twice().value if type(Box(x).value) is np.ndarray else x,
+    "of classes": lambda x: 2 * x if type(type("T", (), {})) is type(type) is type else x,
+    "of an array that is filled": filled,
+}  # fmt: skip
+
+
+class_of = type
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_type_gives_the_class_without_a_recording(name, check):
+    check(CLASSES[name], X, order=1)
+    assert "type" not in globals()
+
+
 kind = float
 
 

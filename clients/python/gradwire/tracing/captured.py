@@ -24,7 +24,7 @@ import numpy as np
 
 from gradwire.tracing.lazy_arrays import from_outside
 from gradwire.tracing.libraries import SCIPY, substitute_of
-from gradwire.tracing.number_classes import CLASSES
+from gradwire.tracing.number_classes import CLASS_OF, CLASSES
 from gradwire.tracing.patching import PATCHES, Binding, Patch
 from gradwire.tracing.purity import DRAWING, is_home_of_pure
 from gradwire.tracing.state import OfProcess, State, equal
@@ -71,7 +71,7 @@ class Captured:
     def __init__(self, *pythons: Callable[..., Any]) -> None:
         self._pythons = pythons
         self._bindings: list[tuple[Binding, Any]] = []
-        #: Those of functions in lists, classes, dictionaries and attributes.
+        #: Those of functions in lists, classes, dictionaries and attributes, and of ``type``.
         self._held: list[Patch] = []
         self._state: State | None = None
 
@@ -154,7 +154,7 @@ class Captured:
                 yield value
 
         self._state = State(self._pythons, captured)
-        self._held = [*_held(self._state)]
+        self._held = [*_held(self._state), *_asking(self._state)]
         self._bindings = list(bindings.values())
 
 
@@ -174,6 +174,17 @@ def _held(state: State) -> Iterator[Patch]:
         if found is not None:
             chosen = staticmethod(found) if isinstance(holder, type) else found
             yield Patch(Binding(holder, key), value, chosen)
+
+
+def _asking(state: State) -> Iterator[Patch]:
+    """Patches that have ``type``, a builtin, as a name of the functions that ask for classes."""
+    for function in state.functions():
+        scope = function.__globals__
+        if (
+            "type" in _globals_of(function.__code__)
+            and PATCHES.original(Binding(scope, "type")) is None
+        ):
+            yield Patch(Binding(scope, "type"), None, CLASS_OF)
 
 
 def _replaced(value: Any) -> Any:
