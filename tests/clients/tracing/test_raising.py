@@ -1,9 +1,13 @@
 """Errors that values raise: where the function catches them, they decide as they do without."""
 
 import math
+import statistics
+import struct
+import warnings
 from contextlib import suppress
 from typing import Any
 
+import gradwire
 import numpy as np
 import pytest
 from numpy.linalg import LinAlgError
@@ -81,6 +85,15 @@ def by_numpy(x: Any) -> Any:
             return np.sum(x)
 
 
+def by_warnings(x: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            return np.sum(np.log(x))
+        except RuntimeWarning:
+            return np.sum(x)
+
+
 def _matrix(x: Any) -> Any:
     return np.eye(3) + np.diag(x[:2], 1) + np.diag(x[:2], -1)
 
@@ -117,7 +130,7 @@ def inverses(x: Any) -> Any:
 
 FUNCTIONS = [
     division, remainder, power, logarithm, suppressed, overflow, called, cleaned_up, by_numpy,
-    factors, by_scipy, solution, inverses,
+    by_warnings, factors, by_scipy, solution, inverses,
 ]  # fmt: skip
 POINTS = [[0.5, 0.7, 1], [-0.5, 0.7, 1], [1.0, 0.3, 2], [-2.0, 3, 1], [0.1, 0.2, 0.3]]
 
@@ -134,6 +147,38 @@ def test_caught_errors_decide(f, client):
             step = 1e-6 * np.array([1.0, 0.5, -0.25])
             expected = (f(x + step) - f(x - step)) / 2
             assert slope @ step == pytest.approx(expected, rel=1e-5, abs=1e-12), (first, point)
+
+
+OUTSIDE: Any = np.ones(3)
+NOT_RECORDED: list[Any] = [
+    lambda x: float(x[0]),
+    lambda x: np.array([1.0, x[1]], float)[1] * float(x[1]),
+    lambda x: 2 * math.fsum(x),
+    statistics.mean,
+    lambda x: len(x.tobytes()) * x[0],
+    lambda x: x.strides[0] * x[0],
+    lambda x: struct.unpack("d", struct.pack("d", x[0]))[0],
+    lambda x: np.percentile(x, 50, weights=np.abs(x), method="inverted_cdf"),
+    lambda x: float(np.packbits(x > 0)[0] > 0) * x[0],
+    lambda x: (OUTSIDE.put(0, x[0]), x[1])[1],
+    lambda x: x[1:] @ x,
+    lambda x: len(x[0]),
+    lambda x: x["column"],
+    float,
+]
+
+
+@pytest.mark.parametrize("caught", [Exception, TypeError, ValueError, AttributeError])
+@pytest.mark.parametrize("number", range(len(NOT_RECORDED)))
+def test_refusals_that_the_code_catches_are_refusals(number, caught, client):
+    def f(x: Any) -> Any:
+        try:
+            return NOT_RECORDED[number](x)
+        except caught:
+            return -x[2]
+
+    with suppress(gradwire.GradwireError, struct.error, IndexError):
+        assert client.function(f)(np.array(POINTS[0])) == pytest.approx(f(np.array(POINTS[0])))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])

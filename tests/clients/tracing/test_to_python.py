@@ -1,10 +1,12 @@
 """Integers and booleans are Python's values where it asks for them, and are checked later."""
 
 import collections
+import collections.abc
 import functools
 import math
 import numbers
 import operator
+import typing
 from typing import Any
 
 import gradwire
@@ -149,6 +151,10 @@ NUMBERS: dict[str, Any] = {
 }  # fmt: skip
 
 
+class_of: Any = type
+is_a: Any = isinstance
+
+
 class Box:
     def __init__(self, value):
         self.value = value
@@ -163,7 +169,7 @@ def filled(x):
     return made * x if type(made) in (list, np.ndarray) else x
 
 
-CLASSES: dict[str, Any] = {
+BY_CLASSES: dict[str, Any] = {
     "by is": lambda x: 2 * x if type(x) is np.ndarray else x,
     "not by is": lambda x: 2 * x if type(x) is not list else x,
     "by equality": lambda x: 2 * x if type(x) == np.ndarray else x,  # noqa: E721
@@ -180,16 +186,62 @@ CLASSES: dict[str, Any] = {
     "of an attribute": lambda x: Box(x).twice().value if type(Box(x).value) is np.ndarray else x,
     "of classes": lambda x: 2 * x if type(type("T", (), {})) is type(type) is type else x,
     "of an array that is filled": filled,
+    "as an instance": lambda x: 2 * x if isinstance(x[0], np.floating | list) else x,
+    "as text": lambda x: {repr(v): v for v in (x, x**2, x[0])}[repr(x**2)],
+    "by another name, as an instance": lambda x: x if is_a(x[0], collections.abc.Sized) else 2 * x,
 }  # fmt: skip
 
 
-class_of = type
+@pytest.mark.parametrize("name", BY_CLASSES)
+def test_values_have_the_class_that_they_have_without_a_recording(name, check):
+    check(BY_CLASSES[name], X, order=1)
+    assert not {"type", "isinstance"} & {*globals()}
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_type_gives_the_class_without_a_recording(name, check):
-    check(CLASSES[name], X, order=1)
-    assert "type" not in globals()
+VALUES: dict[str, Any] = {
+    "an array": lambda x: x,
+    "a number of NumPy's": lambda x: x[0],
+    "a number of Python's": lambda x: x[0].item(),
+    "a comparison": lambda x: x > 0,
+    "an integer": np.argmax,
+}
+KINDS = [
+    *[getattr(collections.abc, name) for name in collections.abc.__all__],
+    *[getattr(numbers, name) for name in numbers.__all__],
+    *[getattr(typing, name) for name in typing.__all__ if name.startswith("Supports")],
+]
+MEMBERS = sorted({*dir(np.ndarray), *dir(float), *dir(int), "aval", "_trace"} - {"mT"})
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_values_are_what_they_are_without_a_recording(value, client):
+    """By all abstract classes of Python, and by all names of members."""
+
+    def asked(x):
+        found = VALUES[value](x)
+        return (
+            [float(isinstance(found, kind)) for kind in KINDS],
+            [float(hasattr(found, name)) for name in MEMBERS],
+            [float(getattr(found, name, None) is None) for name in ("__len__", "aval", "columns")],
+        )
+
+    kinds, members, missing = gradwire.function(asked, client)(X)
+    plain_kinds, plain_members, plain_missing = asked(X)
+    wrong = [kind for kind, a, b in zip(KINDS, kinds, plain_kinds, strict=True) if a != b]
+    wrong += [name for name, a, b in zip(MEMBERS, members, plain_members, strict=True) if a != b]
+    assert (wrong, missing) == ([], plain_missing)
+
+
+@pytest.mark.parametrize("truth", [True, False])
+@pytest.mark.parametrize("compare", [operator.lt, operator.ge, operator.eq, operator.ne])
+def test_comparisons_of_python_s_numbers_are_true_or_false(compare, truth, client):
+    def f(x):
+        is_true, is_not = compare(x, 1.0) is True, compare(x * 2, 2) is not False
+        return x * (2 + is_true + 5 * is_not) if compare(x, 1.0) is truth else -x
+
+    function = gradwire.function(f, client)
+    for x in (0.5, 1.0, 2.0, 0.25):
+        assert function(x) == f(x)
 
 
 kind = float

@@ -168,9 +168,9 @@ def test_shape_and_dtype_are_known_while_recording(client):
     def f(x):
         known = x.shape, x.dtype, x.ndim, x.size, x.itemsize, x.nbytes, len(x), x.device
         assert known == (V.shape, V.dtype, 1, 3, 8, 24, 3, V.device)
-        assert repr(x) == "Tracer(float64[3])"
+        assert repr(x) == repr(V)
         assert (str(x), f"{x[0]:.2f}") == (str(V), f"{V[0]:.2f}")
-        assert type(copy.deepcopy(x)).__name__ == "Tracer"
+        assert copy.deepcopy(x) is not x
         return x
 
     gradwire.function(f, client)(V)

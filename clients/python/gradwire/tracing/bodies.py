@@ -57,9 +57,12 @@ class Nest:
         return unflatten(self.structure, iter(made))
 
     def _aval(self, leaf: Tracer, axes: tuple[int, ...], place: int) -> Aval | None:
+        trace = recording()
+        refused = trace.refused
         try:
             shape = leaf.shape[1 if self._rows else 0 :]
         except NotTraceable:  # unknown by NumPy's rules: the service infers the whole
+            trace.refused = refused
             return None
         place = place if place >= 0 else place + len(shape) + 1
         return Aval((*shape[:place], *axes, *shape[place:]), leaf.dtype)

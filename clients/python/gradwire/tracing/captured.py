@@ -22,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tracing.classes import BUILTINS
 from gradwire.tracing.lazy_arrays import from_outside
 from gradwire.tracing.libraries import SCIPY, substitute_of
-from gradwire.tracing.number_classes import CLASS_OF, CLASSES
+from gradwire.tracing.number_classes import CLASSES
 from gradwire.tracing.patching import PATCHES, Binding, Patch
 from gradwire.tracing.purity import DRAWING, is_home_of_pure
 from gradwire.tracing.state import OfProcess, State, equal
@@ -71,7 +72,7 @@ class Captured:
     def __init__(self, *pythons: Callable[..., Any]) -> None:
         self._pythons = pythons
         self._bindings: list[tuple[Binding, Any]] = []
-        #: Those of functions in lists, classes, dictionaries and attributes, and of ``type``.
+        #: Those of functions in lists, classes, dictionaries and attributes, and builtins.
         self._held: list[Patch] = []
         self._state: State | None = None
 
@@ -133,11 +134,11 @@ class Captured:
 
     @property
     def compared(self) -> frozenset[str]:
-        """The names that functions compare by ``is``."""
+        """The names that functions compare by ``is``, ``True`` and ``False`` among them."""
         if self._state is None:
             return frozenset()
-        return frozenset(
-            name for function in self._state.functions() for name in _compared(function.__code__)
+        return frozenset[str]().union(
+            *[_compared(function.__code__) for function in self._state.functions()]
         )
 
     def _look(self) -> None:
@@ -177,14 +178,12 @@ def _held(state: State) -> Iterator[Patch]:
 
 
 def _asking(state: State) -> Iterator[Patch]:
-    """Patches that have ``type``, a builtin, as a name of the functions that ask for classes."""
+    """Patches for functions that ask for classes, which get builtins as names of their own."""
     for function in state.functions():
-        scope = function.__globals__
-        if (
-            "type" in _globals_of(function.__code__)
-            and PATCHES.original(Binding(scope, "type")) is None
-        ):
-            yield Patch(Binding(scope, "type"), None, CLASS_OF)
+        for name in BUILTINS.keys() & _globals_of(function.__code__):
+            place = Binding(function.__globals__, name)
+            if PATCHES.original(place) is None:
+                yield Patch(place, None, BUILTINS[name])
 
 
 def _replaced(value: Any) -> Any:
@@ -308,15 +307,14 @@ def _is_user_s(module: ModuleType | None) -> bool:
     return path is None or not path.startswith(LIBRARIES)
 
 
-def _compared(code: CodeType) -> Iterator[str]:
-    steps = [*dis.get_instructions(code)]
+@lru_cache(maxsize=1024)
+def _compared(code: CodeType) -> frozenset[str]:
+    steps, found = [*dis.get_instructions(code)], set[str]()
     for i, step in enumerate(steps):
-        names = [each.argval for each in steps[max(i - _OPERANDS, 0) : i]]
+        names = [str(each.argval) for each in steps[max(i - _OPERANDS, 0) : i]]
         if step.opname == "IS_OP" or (step.opname == "COMPARE_OP" and "ndarray" in names):
-            yield from names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _compared(constant)
+            found.update(names)
+    return frozenset(found).union(*map(_compared, _inner(code)))
 
 
 def _names(code: CodeType) -> Iterator[str]:

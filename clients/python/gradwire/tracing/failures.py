@@ -28,13 +28,13 @@ def explained(error: Exception) -> Exception:
     frames = [(frame, line) for frame, line in walk_tb(error.__traceback__)][1:]
     if isinstance(error.__cause__, NotTraceable):  # which says more than NumPy or C does
         error = error.__cause__
+    place, below = _below_user(frames)
     known = hints.instead_of(_called(frame for frame, _ in frames))
     name, hint = known or ("", hints.RECORDED)
-    if isinstance(error, NotTraceable) and known is not None and name not in f"{error}":
-        return NotTraceable(f"{name} cannot be recorded", place=error.place, hint=hint)
+    if isinstance(error, NotTraceable) and known is not None and name not in error.problem:
+        return NotTraceable(f"{name} cannot be recorded", place=place, hint=hint)
     if isinstance(error, GradwireError):
         return error
-    place, below = _below_user(frames)
     libraries = [frame for frame in below if not _is_ours(frame)]
     said = f"{type(error).__name__}: {error}"[:300]
     if libraries and any(

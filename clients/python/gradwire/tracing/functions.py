@@ -302,6 +302,8 @@ class Function(Generic[P, T]):
         def recorded(fetch: Fetch) -> TracedProgram:
             chosen = with_substitutes(structure)
             make = partial(record, self.inline, names, chosen, leaves, fetch, guard_values)
+            compared = frozenset[str]().union(*[each.compared for each in watched])
+            make = partial(make, decides_truths=not compared.isdisjoint({"True", "False"}))
             patches = [*loaded_patches(), *[p for each in watched for p in each.library_patches()]]
             if not self._is_wide:
                 try:
@@ -311,7 +313,6 @@ class Function(Generic[P, T]):
                     if error.hint not in hints.OF_PLAIN_VALUES:
                         raise
             patches += [patch for each in watched for patch in each.value_patches()]
-            compared = set().union(*[each.compared for each in watched])
             with PATCHES.during(patches), in_use(compared):
                 made = make()
             self._is_wide = True

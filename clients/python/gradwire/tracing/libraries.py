@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing import numpy_substitutes, scipy_substitutes
-from gradwire.tracing.number_classes import CLASS_OF, class_for
+from gradwire.tracing.classes import SUBSTITUTES
+from gradwire.tracing.number_classes import class_for
 from gradwire.tracing.patching import Binding, MethodByContext, Patch, aware
 from gradwire.tracing.substitutes import substitute
 
@@ -43,7 +44,7 @@ class _Libraries:
         """Add libraries that have been loaded since."""
         with self._lock:
             if not self._known:
-                self._add_functions([], [(type, CLASS_OF)])
+                self._add_functions([], SUBSTITUTES)
                 self._add_functions([np, np.linalg], numpy_substitutes.functions())
                 self._add_methods(numpy_substitutes.methods())
             for name in ("math", *SCIPY):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tracing.lazy_arrays import RecordableArray, holds_recorded, unwrapped
+from gradwire.tracing.lazy_arrays import holds_recorded, unwrapped
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, python_number, term_of
 from gradwire.tracing.traces import LIBRARIES, current, not_traceable
@@ -48,24 +48,6 @@ class _OfNumbers(type):
 
     def __hash__(cls) -> int:
         return hash(cls.original)
-
-
-class _OfClasses(_OfNumbers):
-    """The class of ``type`` as it is while a function is recorded: ``type(x)`` is NumPy's class."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls is not CLASS_OF or len(args) > 1 or kwargs:
-            return type.__call__(type if cls is CLASS_OF else cls, *args, **kwargs)
-        found = type(*args)
-        if issubclass(found, Tracer):
-            return args[0].numpy_class
-        if found in (type, _OfClasses):
-            return CLASS_OF
-        return np.ndarray if found is RecordableArray else found
-
-
-#: It takes the place of ``type``, which Python asks no recorded value for.
-CLASS_OF: Any = _OfClasses("type", (type,), {"original": type})
 
 
 def _class_for(original: type) -> type:

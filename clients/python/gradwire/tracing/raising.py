@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import sys
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -62,8 +63,13 @@ def _on_values(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
 
 
 def raises() -> bool:
-    """True where NumPy raises what it else only warns of."""
-    return "raise" in _geterr().values()
+    """True where NumPy raises what it else only warns of, or where its warning is an error."""
+    return "raise" in _geterr().values() or (_warns_by_errors() and is_caught())
+
+
+def _warns_by_errors() -> bool:
+    found = (action for action, _, kind, *_ in warnings.filters if issubclass(RuntimeWarning, kind))
+    return next(found, "default") == "error"
 
 
 def _is_recorded(value: Any) -> bool:

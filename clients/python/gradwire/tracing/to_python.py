@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from gradwire import hints
 from gradwire.tracing.shapes import AbstractArray
 from gradwire.tracing.terms import Term
-from gradwire.tracing.traces import LIBRARIES, Trace, not_traceable
+from gradwire.tracing.traces import LIBRARIES, Trace, current, not_traceable
 
 #: The kinds of dtypes by which Python may decide: integers and booleans.
 DECIDING = frozenset("biu")
@@ -42,6 +42,10 @@ class Conversions(AbstractArray):
     def _is_number(self) -> bool:
         """True if it is a NumPy scalar, not an array."""
 
+    @abstractmethod
+    def _described(self) -> str:
+        """The recorded array itself, for messages and debuggers."""
+
     @property  # type: ignore[misc]  # which may be set, but not here
     def __class__(self) -> Any:
         """NumPy's class, for ``isinstance``: code of the user's and NumPy's own choose by it."""
@@ -57,14 +61,20 @@ class Conversions(AbstractArray):
         of_python = _OF_PYTHON.get(self.dtype.kind) if self._weak else None
         return self.dtype.type if of_python is None else of_python
 
+    def __repr__(self) -> str:
+        is_ours = sys._getframe(1).f_code.co_filename.startswith(LIBRARIES[0])
+        if is_ours or current() is not self._trace or self._term.scope is not None:
+            return self._described()
+        return str(self._trace.decide(self._term, _read(_shown, self.numpy_class)))
+
     def __str__(self) -> str:
         if self._term.scope is not None:  # there is no value in a function of the program
-            return repr(self)
+            return self._described()
         return str(self._trace.decide(self._term, _read(_formatted, self._is_number(), "")))
 
     def __format__(self, spec: str) -> str:
         if self._term.scope is not None and not spec:
-            return repr(self)
+            return self._described()
         return str(self._trace.decide(self._term, _read(_formatted, self._is_number(), spec)))
 
     def __hash__(self) -> int:
@@ -108,10 +118,12 @@ class Conversions(AbstractArray):
         return int(self._trace.decide(self._term, _read(_of_number, convert)))
 
     def __float__(self) -> float:
+        self._check_is_one()
         self._check_decides("float(), or an element of a plain array,", hints.A_VALUE)
         return float(self._trace.decide(self._term, float))
 
     def __complex__(self) -> complex:
+        self._check_is_one()
         self._check_decides("complex(), or an element of a plain array,", hints.A_VALUE)
         return complex(self._trace.decide(self._term, complex))
 
@@ -127,6 +139,10 @@ class Conversions(AbstractArray):
 
     def _decided_item(self, index: tuple[Any, ...]) -> Any:
         return self._trace.decide(self._term, _read(_item, index))
+
+    def _check_is_one(self) -> None:
+        if self.size != 1:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
 
     def _check_decides(self, asked: str, hint: str) -> None:
         """Raise an error unless Python may decide by its values, which have no derivatives."""
@@ -171,6 +187,13 @@ def _of_number(function: Callable[[Any], Any], value: Any) -> Any:
 def _formatted(is_number: bool, spec: str, value: Any) -> str:
     array = np.asarray(value)
     return format(array[()] if is_number else array, spec)
+
+
+def _shown(kind: type, value: Any) -> str:
+    array = np.asarray(value)
+    if kind is np.ndarray:
+        return repr(array)
+    return repr(array[()] if issubclass(kind, np.generic) else array.item())
 
 
 def _elements(dtype: np.dtype[Any] | None, value: Any) -> tuple[tuple[int, ...], str, bytes]:

@@ -14,7 +14,7 @@ import numpy as np
 from gradwire import endpoints
 from gradwire.call import Call, Steps
 from gradwire.endpoints import ProgramAt
-from gradwire.errors import APIError
+from gradwire.errors import APIError, GradwireError
 from gradwire.hidden import plain
 from gradwire.results import Evaluation, Notice
 from gradwire.stored import RemoteArray
@@ -182,6 +182,8 @@ def record(
     leaves: Sequence[Any],
     ask: Ask,
     guard_values: Sequence[Any],
+    *,
+    decides_truths: bool = False,
 ) -> TracedProgram:
     """Run a function on recorded arrays. ``structure`` is that of its ``(args, kwargs)``."""
     inputs = [Leaf(value, hint) for value, hint in zip(leaves, names, strict=True)]
@@ -189,12 +191,17 @@ def record(
     def fetch(terms: Sequence[Term]) -> Sequence[Any]:
         written = write(terms, inputs)
         asked = [written.names[term] for term in terms]
-        with with_source_notes(written):
-            answer = ask(evaluation(written, written.variables, asked))
+        try:
+            with with_source_notes(written):
+                answer = ask(evaluation(written, written.variables, asked))
+        except GradwireError as error:
+            trace.refused = trace.refused or error
+            raise
         values: Sequence[Any] = answer.outputs
         return values
 
     trace = NumpyTrace(fetch, guard_values)
+    trace.decides_truths = decides_truths
     with trace.recording():
         args, kwargs = unflatten(structure, map(argument, inputs))
         try:
@@ -204,6 +211,8 @@ def record(
             if translated is error:  # the user's own
                 raise
             raise translated from (None if translated is error.__cause__ else error)
+        if trace.refused is not None:  # by code that catches what it does not expect
+            raise trace.refused
         trace.finish()
         parts, shape = flatten(result, lambda part: isinstance(part, (Tracer, RecordableArray)))
         results = as_recorded(parts)

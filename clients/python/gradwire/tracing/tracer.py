@@ -40,6 +40,8 @@ _PLAIN = frozenset({int, float, bool, complex, np.ndarray, np.float64, Recordabl
 _WRITTEN_OUT = frozenset({int, float, bool, str, type(None)})
 #: By a kind of dtypes, that of Python's numbers.
 _OF_PYTHON = {"f": np.float64, "c": np.complex128, "i": np.int64, "u": np.int64}
+#: What NumPy's arrays and numbers have, and not each recorded value.
+_OF_NUMPY = frozenset({*dir(np.ndarray), *dir(np.float64)})
 #: Gives a shape and dtype, ``BY_VALUES``, or ``None`` where rules give none.
 Infer = Callable[[], Any]
 
@@ -193,7 +195,12 @@ class Tracer(Operators, Methods, Elements, Conversions):
 
     conj = conjugate
 
-    def __repr__(self) -> str:
+    def __getattr__(self, name: str) -> Any:
+        if name[0] != "_" and name in _OF_NUMPY and hasattr(self.numpy_class, name):
+            raise not_traceable(f"{name} of a recorded array", hints.RECORDED)
+        raise AttributeError(f"'Tracer' object has no attribute {name!r}")
+
+    def _described(self) -> str:
         known = self._aval
         return "Tracer()" if known is None else f"Tracer({known})"
 
@@ -213,12 +220,12 @@ class Tracer(Operators, Methods, Elements, Conversions):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise not_traceable("len() of a recorded number", hints.RECORDED)
+            raise TypeError("len() of unsized object")
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Tracer]:
         if not self.shape:
-            raise not_traceable("iteration over a recorded number", hints.RECORDED)
+            raise TypeError("iteration over a 0-d array")
         return iter([self[i] for i in range(self.shape[0])])
 
     def __contains__(self, value: Any) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.bfloat16 import widened
-from gradwire.errors import NotTraceable
+from gradwire.errors import GradwireError, NotTraceable
 from gradwire.tracing.evaluation import LocalValues, NotHere
 from gradwire.tracing.terms import Leaf, Scope, Term, user_place
 from gradwire.usage import used
@@ -65,6 +65,10 @@ class Trace(ABC):
         self._used: dict[Leaf, Any] = {}
         #: The values of terms, as far as they can be computed here.
         self.local: LocalValues = LocalValues(lambda leaf: self._used.get(leaf, leaf.value))
+        #: True if comparisons of Python's numbers are decided, for code with ``is True``.
+        self.decides_truths = False
+        #: The first refusal, which the recorded code may have caught.
+        self.refused: GradwireError | None = None
         #: The function of the program whose body is being recorded.
         self.scope: Scope | None = None
 
@@ -206,5 +210,12 @@ def unknown_inside() -> NotTraceable:
 
 
 def not_traceable(problem: str, hint: str) -> NotTraceable:
-    """The error of code that cannot be recorded, with the user's line."""
-    return NotTraceable(problem, place=user_place(), hint=hint)
+    """The error of code that cannot be recorded, with the user's line.
+
+    The recording keeps it: code that catches all errors would go on where NumPy raises none.
+    """
+    error = NotTraceable(problem, place=user_place(), hint=hint)
+    trace = current()
+    if trace is not None and trace.refused is None:
+        trace.refused = error
+    return error

@@ -1,0 +1,81 @@
+"""Python's builtins that ask for an object's class, for code that is recorded.
+
+All recorded values are of one class. To the function they are of NumPy's, or Python's numbers:
+``type(x) is np.ndarray``, ``isinstance(x[0], Iterable)``, ``hasattr(x, "__len__")``.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from gradwire.tracing.lazy_arrays import RecordableArray
+from gradwire.tracing.tracer import Tracer
+
+
+class _OfTypes(type):
+    """The class of ``type`` as it is during a recording, which is the original in all else."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is not _TYPE or len(args) > 1 or kwargs:
+            return type.__call__(type if cls is _TYPE else cls, *args, **kwargs)
+        found: Any = type(*args)
+        if issubclass(found, Tracer):
+            return args[0].numpy_class
+        if found in (type, _OfTypes):
+            return _TYPE
+        return np.ndarray if found is RecordableArray else found
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, type) if cls is _TYPE else super().__instancecheck__(value)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, type) if cls is _TYPE else super().__subclasscheck__(kind)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or (cls is _TYPE and other is type)
+
+    def __hash__(cls) -> int:
+        return hash(type) if cls is _TYPE else super().__hash__()
+
+
+_TYPE: Any = _OfTypes("type", (type,), {})
+
+
+def _isinstance(value: Any, kinds: Any, /) -> bool:
+    """``isinstance``, by the class alone: an ABC would look at the methods of recorded values."""
+    if not issubclass(type(value), Tracer):
+        return isinstance(value, kinds)
+    try:
+        return issubclass(value.numpy_class, kinds)
+    except TypeError:  # a protocol with attributes, or no class
+        return isinstance(value, kinds)
+
+
+def _has(value: Any, name: str) -> bool:
+    return any(name in vars(kind) for kind in value.numpy_class.__mro__)
+
+
+def _hasattr(value: Any, name: str, /) -> bool:
+    """``hasattr``, by what NumPy's class has."""
+    return _has(value, name) if issubclass(type(value), Tracer) else hasattr(value, name)
+
+
+def _getattr(value: Any, name: str, /, *default: Any) -> Any:
+    """``getattr``, with its default for what NumPy's class has not."""
+    if default and issubclass(type(value), Tracer) and not _has(value, name):
+        return default[0]
+    return getattr(value, name, *default)
+
+
+#: By their names, what takes their place.
+BUILTINS: dict[str, Any] = {
+    "getattr": _getattr,
+    "hasattr": _hasattr,
+    "isinstance": _isinstance,
+    "type": _TYPE,
+}
+#: The same with the originals, for code that has them by other names.
+SUBSTITUTES = [(vars(builtins)[name], own) for name, own in BUILTINS.items()]
