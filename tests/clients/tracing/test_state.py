@@ -1,9 +1,11 @@
 """What a function reads beside its arguments may change between calls: it is the function then."""
 
+import ctypes
 import dataclasses
 import decimal
 import functools
 import importlib
+import io
 import itertools
 import logging
 import os
@@ -24,6 +26,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from gradwire.tracing.captured import Captured
+from numpy import loadtxt
 
 RATE = 2.0
 TABLE = {"rate": 2.0}
@@ -201,6 +204,28 @@ def named() -> Iterator[tuple[str, Case]]:
         rate = 5.0
 
     yield ("a cell", (cell, set_cell))
+    reloaded = type("Reloaded", (), {"of": lambda self, x: x * 2.0})()
+    again = type("Reloaded", (), {"of": lambda self, x: x * 5.0})
+    yield (
+        "an object's class",
+        (lambda x: reloaded.of(x), lambda: setattr(reloaded, "__class__", again)),  # noqa: PLW0108
+    )
+
+    def of_code(x: Any) -> Any:
+        return x * 2.0
+
+    def with_attribute(x: Any) -> Any:
+        return x * 2.0
+
+    with_attribute.rate = 2.0  # type: ignore[attr-defined]
+    code = (lambda x: x * 5.0).__code__
+    for f in (of_code, with_attribute):
+        yield f"the code of {f.__name__}", (f, functools.partial(setattr, f, "__code__", code))
+    rates = [2.0]
+    kind: Any = type("Meta", (type,), {"rate": property(lambda _: rates[0])})("Kind", (), {})
+    yield ("what a metaclass reads", (lambda x: x * kind.rate, put(rates, 0, 5.0)))
+    number = ctypes.c_double(2.0)
+    yield ("memory of C", (lambda x: x * number.value, lambda: setattr(number, "value", 5.0)))
 
 
 def of_module(x: Any) -> Any:
@@ -217,6 +242,10 @@ def of_config(x: Any) -> Any:
 
 def of_environment(x: Any) -> Any:
     return x * float(os.environ["GRADWIRE_TEST_RATE"])
+
+
+def of_decimals(x: Any) -> Any:
+    return x * float(decimal.Decimal(1) / 3)
 
 
 CASES = dict(named())
@@ -239,17 +268,64 @@ def test_a_change_is_seen_at_the_next_call(name, client):
         np.testing.assert_allclose(slope(x)[0], function(x))
 
 
-@pytest.mark.parametrize("function", [of_module, of_table, of_config, of_environment])
+@pytest.mark.parametrize("function", [of_module, of_table, of_config, of_environment, of_decimals])
 def test_what_modules_and_the_process_have_may_change(function, client, monkeypatch):
     monkeypatch.setenv("GRADWIRE_TEST_RATE", "2.0")
     recorded = gradwire.function(function, client)
     first = recorded(1.5)
     assert first == function(1.5)
     monkeypatch.setenv("GRADWIRE_TEST_RATE", "7.0")
+    monkeypatch.setattr(decimal.getcontext(), "prec", 3)
     monkeypatch.setitem(globals(), "RATE", 7.0)
     monkeypatch.setitem(TABLE, "rate", 7.0)
     monkeypatch.setattr(CONFIG.deep, "rates", [2.0, 7.0])
     assert recorded(1.5) == function(1.5) != first
+
+
+def _opened(x: Any, path: Path) -> Any:
+    with open(path) as file:  # noqa: PTH123 - as people's code does
+        return x * float(file.read())
+
+
+READING: dict[str, Callable[[Any, Path], Any]] = {
+    "open": _opened,
+    "path.open": lambda x, path: x * float(path.open().readline()),
+    "read_text": lambda x, path: x * float(path.read_text()),
+    "read_bytes": lambda x, path: x * float(path.read_bytes()),
+    "io.open": lambda x, path: x * float(io.open(path, mode="r+").read()),  # noqa: SIM115, UP020
+    "numpy.loadtxt": lambda x, path: x * np.loadtxt(path),
+    "numpy.genfromtxt": lambda x, path: x * np.genfromtxt(path),
+    "numpy.fromfile": lambda x, path: x * np.fromfile(path, "float64", sep=" ")[0],
+    "by another name": lambda x, path: x * loadtxt(path),
+}
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("name", READING)
+def test_files_are_read_at_each_call(name, client, tmp_path):
+    path = tmp_path / "rate"
+    recorded = gradwire.function(lambda x: READING[name](x, path), client)
+    path.write_text("2.0")
+    with pytest.warns(gradwire.RecordingWarning, match="reads a file"):
+        assert recorded(1.5) == 3.0
+    path.write_text("5.0")
+    assert recorded(1.5) == 7.5
+
+
+def test_files_that_are_read_once_or_written_need_no_recording_at_each_call(client, tmp_path):
+    path, kept = tmp_path / "rate", dict[str, float]()
+    path.write_text("2.0")
+
+    def f(x):
+        if "rate" not in kept:
+            kept["rate"] = float(path.read_text())
+        (tmp_path / "log").write_text("called")
+        return x * kept["rate"]
+
+    recorded = gradwire.function(f, client)
+    assert [recorded(1.5), recorded(2.0)] == [3.0, 4.0]
+    assert len(recorded.recordings) == 1
 
 
 def by_text(x: Any) -> Any:

@@ -36,6 +36,7 @@ _ENVIRONMENT = frozenset({"environ", "getenv"})
 
 #: Names by which it reads something else of the process.
 _OF_PROCESS: Mapping[str, Callable[[], Any]] = {
+    "Decimal": lambda: repr(decimal.getcontext()),
     "current_thread": lambda: threading.current_thread().name,
     "getcontext": lambda: repr(decimal.getcontext()),
     "cwd": os.getcwd,

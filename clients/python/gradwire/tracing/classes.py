@@ -1,4 +1,4 @@
-"""Python's builtins that ask for an object's class, for code that is recorded.
+"""Python's builtins that ask for an object's class, or open a file, for code that is recorded.
 
 All recorded values are of one class. To the function they are of NumPy's, or Python's numbers:
 ``type(x) is np.ndarray``, ``isinstance(x[0], Iterable)``, ``hasattr(x, "__len__")``.
@@ -7,12 +7,15 @@ All recorded values are of one class. To the function they are of NumPy's, or Py
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
+from functools import update_wrapper
 from typing import Any
 
 import numpy as np
 
 from gradwire.tracing.lazy_arrays import RecordableArray
 from gradwire.tracing.tracer import Tracer
+from gradwire.tracing.traces import current
 
 
 class _OfTypes(type):
@@ -70,12 +73,33 @@ def _getattr(value: Any, name: str, /, *default: Any) -> Any:
     return getattr(value, name, *default)
 
 
+def noting(original: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that reads a file, which the recording notes: it may be another at each call."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        trace = current()
+        if trace is not None and not (original is open and _writes(*args[1:2], **kwargs)):
+            trace.reads_files = True
+        return original(*args, **kwargs)
+
+    return update_wrapper(function, original)
+
+
+def _writes(mode: Any = "r", **_: Any) -> bool:
+    """True of the modes of files that are written alone."""
+    return isinstance(mode, str) and not {*"wax"}.isdisjoint(mode) and "+" not in mode
+
+
 #: By their names, what takes their place.
 BUILTINS: dict[str, Any] = {
     "getattr": _getattr,
     "hasattr": _hasattr,
     "isinstance": _isinstance,
+    "open": noting(open),
     "type": _TYPE,
 }
-#: The same with the originals, for code that has them by other names.
-SUBSTITUTES = [(vars(builtins)[name], own) for name, own in BUILTINS.items()]
+#: With the originals, for code that has them by other names, and NumPy's that read files.
+SUBSTITUTES = [
+    *[(vars(builtins)[name], own) for name, own in BUILTINS.items()],
+    *[(each, noting(each)) for each in (np.load, np.loadtxt, np.genfromtxt, np.fromfile)],
+]

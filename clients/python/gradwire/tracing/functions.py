@@ -265,6 +265,9 @@ class Function(Generic[P, T]):
             where = "" if place is None else f" at {place}"
             self._warn(f"recorded twice, it computed {what}{where} differently")
             return None
+        if traced.reads_files and not changed:  # at each call, unlike one that fills a cache
+            self._warn("it reads a file, whose changes cannot be seen")
+            return None
         self._changes = self._changes + 1 if changed else 0
         if self._changes == MOST_CHANGES:
             self._warn("it changes what it reads, an object, a container or a stream of draws")

@@ -5,6 +5,7 @@ Of those that have been imported, that is; none is imported here.
 
 from __future__ import annotations
 
+import io
 import sys
 import threading
 from functools import lru_cache
@@ -44,7 +45,7 @@ class _Libraries:
         """Add libraries that have been loaded since."""
         with self._lock:
             if not self._known:
-                self._add_functions([], SUBSTITUTES)
+                self._add_functions([io], SUBSTITUTES)
                 self._add_functions([np, np.linalg], numpy_substitutes.functions())
                 self._add_methods(numpy_substitutes.methods())
             for name in ("math", *SCIPY):

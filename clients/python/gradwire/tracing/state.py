@@ -20,6 +20,7 @@ import re
 import sys
 import threading
 import uuid
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
@@ -109,8 +110,8 @@ class State:
     ) -> None:
         self._captured = captured
         self._cells: list[Cell] = []
-        #: Functions without attributes, as most are.
-        self._bare: list[FunctionType] = []
+        #: Functions without attributes, as most are, and their code: a notebook may reload it.
+        self._bare: list[tuple[FunctionType, CodeType]] = []
         #: The first value that cannot be compared, and why, if any.
         self.unknown: str | None = None
         seen: set[int] = set()
@@ -157,8 +158,8 @@ class State:
 
     def changed(self) -> bool:
         """True if any value has changed."""
-        for function in self._bare:
-            if function.__dict__:
+        for function, code in self._bare:
+            if function.__dict__ or function.__code__ is not code:
                 return True
         for cell in self._cells:  # noqa: SIM110 - any() takes as long as a cell
             if cell.changed():
@@ -190,8 +191,9 @@ class State:
             if not is_users_function(value):
                 return ()
             if value.__dict__:
+                self._parts(value, lambda function: (function.__code__,))
                 return (*self._captured(value), *self._attributes(value))
-            self._bare.append(value)
+            self._bare.append((value, value.__code__))
             return tuple(self._captured(value))
         if isinstance(value, partial):
             return (value.func, value.args, value.keywords)
@@ -222,7 +224,7 @@ class State:
             return self._whole(value, level, lambda now, then: now.getEffectiveLevel() == then)
         if isinstance(value, io.IOBase) and not value.closed and not value.readable():
             return ()  # what is written is not read
-        if isinstance(value, Iterator | io.IOBase):
+        if isinstance(value, Iterator | io.IOBase | weakref.ref):
             return self._cannot(value)
         if kind.__module__.partition(".")[0] == "gradwire":
             return (value.__wrapped__,) if hasattr(value, "__wrapped__") else ()
@@ -230,11 +232,13 @@ class State:
             return ()
         if hasattr(kind, "equals") and hasattr(kind, "copy"):  # pandas, xarray
             return self._whole(value, value.copy(), lambda now, then: bool(now.equals(then)))
-        parts = [kind, *self._attributes(value)]
+        parts = [*self._parts(value, lambda of: (type(of),)), *self._attributes(value)]
         if isinstance(value, list | tuple | set | frozenset | deque):
             parts += self._parts(value, tuple)
         elif hasattr(kind, "__array__"):
             parts += self._array(value)
+        elif (seen := _bytes(value)) is not None:  # of ctypes
+            self._whole(value, seen, lambda now, then: _bytes(now) == then)
         elif len(parts) == 1 and not (is_users(kind) or _has_attributes(value)):
             return self._cannot(value)
         return parts
@@ -261,7 +265,8 @@ class State:
         named = [item for base in bases for item in vars(base).items()]
         for base in bases:
             self._parts(base, _attributes)
-        return [part for name, part in named if name not in _OF_ANY_CLASS]
+        parts = [part for name, part in named if name not in _OF_ANY_CLASS]
+        return [*parts, type(kind)] if is_users(type(kind)) else parts
 
     def _parts(self, value: Any, parts: Callable[[Any], Iterable[Any]]) -> Iterable[Any]:
         saved = tuple(parts(value))
@@ -301,6 +306,14 @@ def _attributes(of: Any) -> tuple[Any, ...]:
 def _has_attributes(value: Any) -> bool:
     """True if a value has a dictionary; its own code is not asked."""
     return any("__dict__" in vars(base) for base in type(value).__mro__)
+
+
+def _bytes(value: Any) -> bytes | None:
+    """The bytes of a value that shows its memory, else ``None``."""
+    try:
+        return memoryview(value).tobytes()
+    except TypeError:
+        return None
 
 
 def _slots(kind: type) -> list[str]:

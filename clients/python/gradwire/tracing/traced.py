@@ -56,6 +56,8 @@ class TracedProgram:
     outputs: Sequence[str]
     structure: Structure
     guards: Sequence[Guard]
+    #: True if files were read while it was recorded.
+    reads_files: bool
 
     @property
     def text(self) -> str:
@@ -231,6 +233,7 @@ def record(
         [written.names[root] for root in roots],
         shape,
         tuple(trace.guards),
+        trace.reads_files,
     )
 
 

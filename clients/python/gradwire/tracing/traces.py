@@ -67,6 +67,8 @@ class Trace(ABC):
         self.local: LocalValues = LocalValues(lambda leaf: self._used.get(leaf, leaf.value))
         #: True if comparisons of Python's numbers are decided, for code with ``is True``.
         self.decides_truths = False
+        #: True if the recorded code has read a file.
+        self.reads_files = False
         #: The first refusal, which the recorded code may have caught.
         self.refused: GradwireError | None = None
         #: The function of the program whose body is being recorded.
