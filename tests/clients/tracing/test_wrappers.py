@@ -59,6 +59,13 @@ class Refusing:
         return other * 5.0
 
 
+class Reversed(np.ndarray):
+    """An array whose product is another."""
+
+    def __mul__(self, other: Any) -> Any:
+        return np.asarray(self)[::-1] * other
+
+
 TAKING_OVER: list[Callable[[Any], Any]] = [
     lambda x: (x + Length(2.0, 1000.0)).value,
     lambda x: (Length(2.0, 1000.0) * x).value,
@@ -89,6 +96,17 @@ def test_arrays_whose_operators_mean_something_else_are_refused(client):
         matrix = np.asmatrix(X)
     with pytest.raises(gradwire.NotTraceable, match="matrix"):
         gradwire.function(lambda x: x * matrix, client)(X)
+    for argument in (matrix, X.view(Reversed)):
+        with pytest.raises(gradwire.NotTraceable, match="has its own __mul__"):
+            gradwire.function(lambda x: x * 2.0, client)(argument)
+
+
+def test_arguments_of_subclasses_with_numpy_s_operators_are_arrays(client, tmp_path):
+    mapped = np.memmap(tmp_path / "data", X.dtype, "w+", shape=X.shape)
+    mapped[:] = X
+    views: list[Any] = [X.view(np.recarray), X.view(type("Named", (np.ndarray,), {}))]
+    for argument in (mapped, *views):
+        np.testing.assert_array_equal(gradwire.function(lambda x: x * 2, client)(argument), X * 2)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ def explained(error: Exception) -> Exception:
     if isinstance(error.__cause__, NotTraceable):  # which says more than NumPy or C does
         error = error.__cause__
     place, below = _below_user(frames)
+    theirs = [each for each in frames if not _is_ours(each[0])]
     known = hints.instead_of(_called(frame for frame, _ in frames))
     name, hint = known or ("", hints.RECORDED)
     if isinstance(error, NotTraceable) and known is not None and name not in error.problem:
@@ -44,13 +45,13 @@ def explained(error: Exception) -> Exception:
         if package != "numpy":
             problem = f"{package} cannot be recorded: it raised {said}"
             return NotTraceable(problem, place=place, hint=hint)
-    if below and _is_ours(below[0]):
-        return UsageError(f"{error}" or said, place=place)
     if isinstance(error, (TypeError, AttributeError)) and Tracer.__name__ in f"{error}":
         # A function in C leaves no frame: its module is named by the one that called it.
-        _, hint = known or hints.instead_of(_modules(frames[-1:])) or ("", hint)
+        _, hint = known or hints.instead_of(_modules(theirs[-1:])) or ("", hint)
         problem = f"a recorded array cannot be used here: {error}"
         return NotTraceable(problem, place=place, hint=hint)
+    if below and _is_ours(below[0]):
+        return UsageError(f"{error}" or said, place=place)
     return error
 
 

@@ -29,6 +29,7 @@ from gradwire.tracing.structures import Structure, flatten, unflatten
 from gradwire.tracing.terms import Leaf, Place, Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Guard, same_values
+from gradwire.tracing.wrappers import check_argument
 from gradwire.tracing.writing import Written, write
 from gradwire.trees import Level, Static
 from gradwire.usage import caller_level
@@ -259,6 +260,7 @@ def _asked(term: Term, local: LocalValues) -> Steps[Any]:
 def argument(leaf: Leaf) -> Tracer:
     """An argument as a recorded array."""
     value = leaf.value
+    check_argument(value)
     given = value if isinstance(value, RemoteArray) else plain(value, "an argument")
     return Tracer(
         leaf,

@@ -197,7 +197,7 @@ class Tracer(Operators, Methods, Elements, Conversions):
 
     def __getattr__(self, name: str) -> Any:
         if name[0] != "_" and name in _OF_NUMPY and hasattr(self.numpy_class, name):
-            raise not_traceable(f"{name} of a recorded array", hints.RECORDED)
+            raise not_traceable(f"a recorded array has no attribute {name!r}", hints.RECORDED)
         raise AttributeError(f"'Tracer' object has no attribute {name!r}")
 
     def _described(self) -> str:

@@ -9,11 +9,16 @@ from numpy.typing import NDArray
 
 from gradwire.hidden import MASKED_HINT
 from gradwire.tracing.lazy_arrays import RecordableArray
+from gradwire.tracing.operators import Operators
 from gradwire.tracing.shapes import AbstractArray
 from gradwire.tracing.traces import not_traceable
 
 #: Members of NumPy's module are looked up slowly while it is patched.
 _ARRAY = np.ndarray
+#: The operators, with those for what stands on the left.
+_OPERATORS = [
+    name for name, own in vars(Operators).items() if callable(own) and hasattr(_ARRAY, name)
+]
 #: Libraries whose arrays are constants of the recording.
 _CONSTANTS = ("pandas.", "dask.")
 
@@ -40,6 +45,19 @@ def takes_over_operator(operand: Any) -> bool:
     if hasattr(kind, "__array_ufunc__"):
         return kind.__array_ufunc__ is None
     return getattr(operand, "__array_priority__", 0) > 0 and not hasattr(operand, "tocoo")
+
+
+def check_argument(value: Any) -> None:
+    """Raise an error if operators mean something else for an argument than for NumPy's arrays."""
+    kind = type(value)
+    if kind is _ARRAY or not isinstance(value, _ARRAY) or isinstance(value, np.ma.MaskedArray):
+        return
+    for name in ("__array_ufunc__", "__array_function__", *_OPERATORS):
+        if getattr(kind, name) is not getattr(_ARRAY, name):
+            raise not_traceable(
+                f"an argument is a {kind.__name__}, which has its own {name}",
+                "use numpy.asarray(x): the function is recorded with NumPy's arrays",
+            )
 
 
 def checked(array: NDArray[Any]) -> NDArray[Any]:
