@@ -22,7 +22,9 @@ class Both:
 LEAVES = st.one_of(
     st.floats(allow_nan=False),
     st.complex_numbers(allow_nan=False),
-    st.sampled_from([np.ones(2), np.ones((2, 1)), np.ones(2, np.float32), np.float64(1.0)]),
+    st.sampled_from(
+        [np.ones(2), np.ones((2, 1)), np.ones(2, np.float32), np.float64(1.0), np.array(1.0)]
+    ),
 )
 STATICS = st.one_of(st.integers(-2, 2), st.booleans(), st.none(), st.sampled_from(["a", "b", len]))
 NESTED = st.recursive(
@@ -40,7 +42,9 @@ NESTED = st.recursive(
 
 def kinds(leaves):
     return [
-        type(leaf) if type(leaf) in (float, complex) else (leaf.dtype, leaf.shape)
+        type(leaf)
+        if type(leaf) in (float, complex)
+        else (leaf.dtype, leaf.shape, isinstance(leaf, np.generic))
         for leaf in leaves
     ]
 

@@ -232,6 +232,40 @@ def test_values_are_what_they_are_without_a_recording(value, client):
     assert (wrong, missing) == ([], plain_missing)
 
 
+def test_an_argument_without_axes_is_an_array_and_no_number(client):
+    def f(x):
+        return x * 2 if isinstance(x, float) else x * 3 if isinstance(x, np.ndarray) else x * 5
+
+    function = gradwire.function(f, client)
+    numbers: list[Any] = [1.5, np.float64(1.5), np.array(1.5), np.float32(1.5), np.float16(1.5)]
+    for number in (*numbers, *numbers[::-1]):
+        assert function(number) == f(number)
+
+
+TRUTHS: dict[str, Any] = {
+    "all": lambda x: np.all(x > 0) is np.True_,
+    "any": lambda x: (x > 0.5).any() is np.True_ and (x > 0).any() is not True,
+    "not": lambda x: np.logical_not(x[0] > 0.5) is np.False_,
+    "allclose": lambda x: np.allclose(x, X) is True,
+    "array_equal": lambda x: np.array_equal(x, X) is False,
+    "array_equiv": lambda x: np.array_equiv(x, X) is True,
+    "isnan": lambda x: np.isnan(x[0]) is np.False_ and math.isnan(x[1]) is False,
+    "a comparison": lambda x: (x[0] > 0.5) is np.True_ and (x[0] > 0.5) is not True,
+    "an index": lambda x: [2.0, 5.0][x[0].item() > 0.5] > 2,
+    "named": lambda x: (found := x[0].item() > 0.5) is True or found is not False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_truths_are_the_objects_that_they_are_without_a_recording(name, client):
+    def f(x):
+        return x * (2.0 if TRUTHS[name](x) else 3.0)
+
+    function = gradwire.function(f, client)
+    for x in (X, X * 3, -X, X * np.nan, X):
+        np.testing.assert_array_equal(function(x), f(x))
+
+
 @pytest.mark.parametrize("truth", [True, False])
 @pytest.mark.parametrize("compare", [operator.lt, operator.ge, operator.eq, operator.ne])
 def test_comparisons_of_python_s_numbers_are_true_or_false(compare, truth, client):

@@ -35,6 +35,8 @@ MOST_RECORDINGS = 256
 MOST_PATHS = 64
 
 
+#: The names of truth values that code may compare by ``is``.
+TRUTHS = frozenset({"True", "False", "True_", "False_"})
 #: A first recording is compared with a second, and that with a third where they differ.
 MOST_COMPARISONS = 2
 #: A function that has changed what it reads in so many recordings always does, it is assumed.
@@ -306,7 +308,7 @@ class Function(Generic[P, T]):
             chosen = with_substitutes(structure)
             make = partial(record, self.inline, names, chosen, leaves, fetch, guard_values)
             compared = frozenset[str]().union(*[each.compared for each in watched])
-            make = partial(make, decides_truths=not compared.isdisjoint({"True", "False"}))
+            make = partial(make, decides_truths=not compared.isdisjoint(TRUTHS))
             patches = [*loaded_patches(), *[p for each in watched for p in each.library_patches()]]
             if not self._is_wide:
                 try:

@@ -22,7 +22,7 @@ from gradwire.tracing.lazy_arrays import unwrapped, with_out
 from gradwire.tracing.mutations import MUTATIONS
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.terms import ITEM, Scope, Term
-from gradwire.tracing.tracer import Tracer, term_of
+from gradwire.tracing.tracer import Tracer, term_of, truth
 from gradwire.tracing.traces import Trace, current, not_traceable
 from gradwire.tracing.ufuncs import applied, call_ufunc
 from gradwire.tracing.views import VIEWS, as_view, scattered
@@ -31,6 +31,10 @@ from gradwire.tracing.views import VIEWS, as_view, scattered
 _MODULES = {"numpy.lib.stride_tricks": "np", "numpy._core.multiarray": "np"}
 #: Most calls that are recorded; some take minutes, and a gigabyte.
 MOST_CALLS = 1_000_000
+#: Functions that give a truth value, and if it is Python's.
+_TRUTHS = {
+    np.all: False, np.any: False, np.allclose: True, np.array_equal: True, np.array_equiv: True,
+}  # fmt: skip
 #: Functions of which a call is more than a call of the same name.
 REWRITTEN = DECOMPOSITIONS | MUTATIONS | DECIDED
 
@@ -54,7 +58,8 @@ class NumpyTrace(Trace):
     def function(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
-        return self._in_recording(call_function, function, unwrapped(args), with_out(kwargs))
+        made = self._in_recording(call_function, function, unwrapped(args), with_out(kwargs))
+        return truth(made, of_python=_TRUTHS[function]) if function in _TRUTHS else made
 
     def _in_recording(self, record: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Record a call, also in a thread that the function has started."""

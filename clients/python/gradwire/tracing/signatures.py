@@ -69,6 +69,8 @@ def _walk_other(value: Any, leaves: list[Any], tokens: list[Any], numbers: bool)
         else:
             array = np.asarray(value)
             tokens += (array.dtype, array.shape)
+            if isinstance(value, np.generic):  # an array without axes is no number
+                tokens.append(np.generic)
             if not array.flags.c_contiguous:
                 tokens.append(...)
         return

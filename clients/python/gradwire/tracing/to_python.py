@@ -88,6 +88,8 @@ class Conversions(AbstractArray):
     def __index__(self) -> int:
         if not self._is_number():  # NumPy asks for it first, and goes on
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        if self._weak and self.dtype.kind == "b":  # Python's are integers, NumPy's are not
+            return int(bool(self))
         return int(self._trace.decide(self._term, operator.index))
 
     def __int__(self) -> int:

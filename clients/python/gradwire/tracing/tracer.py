@@ -27,7 +27,7 @@ from gradwire.tracing.shapes import (
     item_aval,
     measured,
 )
-from gradwire.tracing.terms import Scope, Term, dependencies
+from gradwire.tracing.terms import Leaf, Scope, Term, dependencies
 from gradwire.tracing.to_python import DECIDING, Conversions
 from gradwire.tracing.traces import Trace, foreign, not_traceable, recording
 from gradwire.tracing.views import View
@@ -36,6 +36,7 @@ from gradwire.tracing.views import View
 _np: Any = np
 #: Types of operands that never take over.
 _PLAIN = frozenset({int, float, bool, complex, np.ndarray, np.float64, RecordableArray})
+_NUMBERS = (float, complex, np.generic)
 #: Types of values that are written out as they are.
 _WRITTEN_OUT = frozenset({int, float, bool, str, type(None)})
 #: By a kind of dtypes, that of Python's numbers.
@@ -104,6 +105,14 @@ class Tracer(Operators, Methods, Elements, Conversions):
                 self._own = view.take(view.base._term)
                 view.seen = view.base.changes
         return self._own
+
+    @property
+    def numpy_class(self) -> type:
+        """The class that the value has without a recording."""
+        own = self._own
+        if self._is_argument and isinstance(own, Leaf) and not isinstance(own.value, _NUMBERS):
+            return np.ndarray  # one without axes is no number
+        return super().numpy_class
 
     @property
     def is_ordered(self) -> bool:
@@ -348,7 +357,16 @@ def python_number(value: Tracer) -> Any:
     if value.dtype == np.uint64:  # it may exceed those that are recorded
         return value._decided_item(())
     term = value._term if dtype == value.dtype else Term("np.astype", (value._term, dtype))
-    return Tracer(term, Aval((), dtype), trace=value._trace, weak=True)
+    return truth(Tracer(term, Aval((), dtype), trace=value._trace, weak=True))
+
+
+def truth(value: Any, *, of_python: bool = True) -> Any:
+    """A recorded truth value, which is decided where the recorded code asks if it ``is True``."""
+    if isinstance(value, Tracer):
+        if not value._trace.decides_truths or value.known_dtype != np.bool_ or value.shape:
+            return value
+        value = np.bool_(bool(value))
+    return bool(value) if of_python and isinstance(value, np.bool_) else value
 
 
 def to_term(value: Any, trace: Trace | None = None) -> Term | None:

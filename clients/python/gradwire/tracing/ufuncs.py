@@ -18,10 +18,10 @@ from gradwire.tracing.operators import COMPARISONS
 from gradwire.tracing.raising import checked, raises
 from gradwire.tracing.shapes import Aval, elementwise
 from gradwire.tracing.terms import Term
-from gradwire.tracing.tracer import Tracer, check_cast, term_of, to_own_term, to_term
+from gradwire.tracing.tracer import Tracer, check_cast, term_of, to_own_term, to_term, truth
 from gradwire.tracing.traces import not_traceable, recording
 
-TRUTHS = frozenset(COMPARISONS.values())
+TRUTHS = frozenset({*COMPARISONS.values(), np.isnan, np.isfinite, np.isinf, np.logical_not})
 #: NumPy without its annotations, which do not know recorded arrays.
 _np: Any = np
 OPERATORS: dict[np.ufunc, str] = {
@@ -123,8 +123,8 @@ def call_ufunc(
 def applied(ufunc: np.ufunc, inputs: tuple[Any, ...], *, is_operator: bool = False) -> Any:
     """Record ``ufunc(*inputs)``, or a Python operator, of which numbers give numbers."""
     made = _applied(ufunc, inputs, is_operator)
-    if recording().decides_truths and is_operator and ufunc in TRUTHS and made._weak:
-        return bool(made)
+    if recording().decides_truths and ufunc in TRUTHS:
+        return truth(made, of_python=made._weak)
     if is_operator and ufunc in DIVISIONS and all(map(_is_weak, inputs)):
         return checked(made, partial(_of_python, DIVISIONS[ufunc]), inputs, {})
     return checked(made, ufunc, inputs, {}) if raises() else made
