@@ -54,6 +54,17 @@ def test_values_are_those_of_scipy(ask, name):
         assert_allclose(found, theirs(points, *given), 1e-10, 1e-13)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_values_of_float32_are_those_of_scipy(ask, name):
+    law, function = name.split(".")
+    points, shapes, _ = arguments(name)
+    points = points.astype(np.float32)
+    found = ask.value(f"scipy.stats.{name}({', '.join(map(str, ['x', *shapes]))})", {"x": points})
+    expected = getattr(getattr(scipy.stats, law), function)(points.astype(float), *shapes)
+    assert found.dtype == np.float32
+    assert_allclose(found, expected, 1e-4, 1e-5)
+
+
 #: Points where gradients are compared, inside the support.
 INSIDE = {"pareto": [1.37, 1.81], "bernoulli": [0.0]}
 
