@@ -61,7 +61,7 @@ class Loss(Configured):
         if weight is not None:
             value, weight = same_rank(value, weight)
             value = value * weight
-        if self.reduction in ("none", None):
+        if self.reduction in ("none", None) or tuple(value.shape) in ((), (0,)):
             return value
         if self.reduction == "sum":
             return tf.reduce_sum(value)

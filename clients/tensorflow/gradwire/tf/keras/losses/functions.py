@@ -182,11 +182,9 @@ def sparse_categorical_crossentropy(
 
 def _of_classes(labels: Any, y_pred: Any, from_logits: bool, axis: int) -> Any:
     classes = tf.one_hot(labels, tuple(y_pred.shape)[axis], dtype=y_pred.dtype)
-    if from_logits:
-        return -tf.reduce_sum(classes * tf.nn.log_softmax(y_pred, axis=axis), axis=axis)
-    p = _within(y_pred, 1.0 - epsilon())
-    p = p / tf.reduce_sum(p, axis=axis, keepdims=True)
-    return -tf.reduce_sum(classes * tf.math.log(p), axis=axis)
+    # A quotient of probabilities instead would have slopes that half precision lacks.
+    logits = y_pred if from_logits else tf.math.log(_within(y_pred, 1.0 - epsilon()))
+    return -tf.reduce_sum(classes * tf.nn.log_softmax(logits, axis=axis), axis=axis)
 
 
 def as_tensor(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf import IndexedSlices as Slices
 from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.optimizers.adam import Moments, complement
 from gradwire.tf.keras.optimizers.base import After, Optimizer, Slots, of_each
@@ -57,8 +58,14 @@ class Adafactor(Optimizer):
                 after[name] = slots[name] * (1.0 - share) + mean * share
             rows = after["rows"] / tf.reduce_mean(after["rows"], axis=-1, keepdims=True)
             spread = rows[..., None] * after["columns"][..., None, :]
-        change = tf.convert_to_tensor(gradient) / tf.sqrt(spread)
-        change = change / tf.maximum(1.0, _size(change) / self.clip_threshold)
+        root = tf.sqrt(spread)
+        if isinstance(gradient, Slices):
+            rows = gradient.indices
+            change = Slices(gradient.values / tf.gather(root, rows), rows, gradient.dense_shape)
+        else:
+            change = gradient / root
+        least = tf.maximum(1.0, _size(change) / self.clip_threshold)
+        change = tf.convert_to_tensor(change) / least
         return weight - bounded * tf.maximum(self.epsilon_2, _size(weight)) * change, after
 
 
@@ -81,5 +88,5 @@ class Lamb(Moments):
 
 
 def _size(tensor: Any) -> Any:
-    """The root of the mean square."""
-    return tf.sqrt(tf.reduce_mean(tf.square(tensor)))
+    """The root of the mean square; where slices repeat a row, of each of these, as in Keras."""
+    return tf.sqrt(tf.reduce_mean(of_each(tf.square, tensor)))
