@@ -19,7 +19,7 @@ from gradwire_engine.diagnose.differences import BESIDE, Differences
 from gradwire_engine.errors import DerivativeError, InputError, Place
 from gradwire_engine.nesting import leaves, rebuild
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.record.calculus import summed
+from gradwire_engine.record.calculus import GRADIENT, summed, warn_of_real_part
 from gradwire_engine.record.recording import Recording
 from gradwire_engine.tape import ArrayType
 
@@ -165,6 +165,8 @@ class Derivatives:
         Zeros where a gradient does not depend on a source, null where there is no gradient.
         """
         gradients = self._gradients()
+        present = [bar for bar in gradients if bar is not None]
+        warn_of_real_part(self.b, present, self.targets, GRADIENT)
         rows = [self._in_sources(self._hessian_row(i, gradients)) for i in range(len(gradients))]
         hessian = rebuild(self.nested, lambda i: None if i is None else rows[i])
         return {"gradients": self._like_sources(gradients), "hessian": hessian}
@@ -234,6 +236,9 @@ class Derivatives:
         """A derivative in a source, or what it is given as where there is none, with the reason."""
         cut = self._barred(source)
         if cut is None and total is not None:
+            if self.vectors is None and self.query.kind != "jvp":
+                which = f"value is complex and {source.path}"
+                warn_of_real_part(self.b, self.targets, source.group, which)
             return total
         reason = cut or cut_between(self.b, source.group, self.targets)
         node = None if reason.origin is None else self.r.program.place(reason.origin)

@@ -14,7 +14,7 @@ from gradwire_engine.autodiff.reverse import gradient, pullback
 from gradwire_engine.autodiff.sparse_matrices import coordinates, sparse_hessian, sparse_jacobian
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.nesting import arrays, leaves, rebuild
-from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.ops.builder import Builder, Var, describe
 from gradwire_engine.ops.composites import Sparse
 from gradwire_engine.ops.constants import Copy
 from gradwire_engine.record.recorder import Recorder
@@ -23,6 +23,8 @@ from gradwire_engine.tape import ArrayType, Shape
 
 #: From the recorder, a target and sources to derivatives.
 Rule = Callable[[Recorder, Any, Any], Any]
+#: Whose real part Hessians in complex numbers have.
+GRADIENT = "gradient is complex and the value"
 
 
 def grad(r: Recorder, y: Any, x: Any = None, *, argnums: Any = None, has_aux: Any = False) -> Any:
@@ -94,7 +96,8 @@ def gradients(r: Recorder, y: Any, x: Any, v: Any = None) -> Any:
     else:
         bars = pullback(r.b, targets, _beside(r, targets, v), every)
     found = iter(summed(groups, bars))
-    return rebuild(x, lambda leaf: _or_zeros(r, next(found), leaf))
+    of = targets if v is None else ()
+    return rebuild(x, lambda leaf: _or_zeros(r, next(found), leaf, of=of))
 
 
 def tangents(r: Recorder, y: Any, x: Any, v: Any) -> Any:
@@ -181,7 +184,7 @@ def _jacobians(r: Recorder, y: Any, x: Any) -> Any:
     sources, target = variables(x), r.b.array(y)
     groups = [r.state.leaves(source) for source in sources]
     found = iter(summed(groups, matrices.jacobian(r.b, target, [v for g in groups for v in g])))
-    return rebuild(x, lambda leaf: _or_zeros(r, next(found), leaf, target.shape))
+    return rebuild(x, lambda leaf: _or_zeros(r, next(found), leaf, target.shape, of=[target]))
 
 
 def _hessians(r: Recorder, y: Any, x: Any) -> Any:
@@ -190,6 +193,7 @@ def _hessians(r: Recorder, y: Any, x: Any) -> Any:
     known = len(r.warnings)
     second = rebuild(first, lambda bar: _jacobians(r, bar, x))
     _forget_zeros(r, known)
+    warn_of_real_part(r.b, leaves(first), [*map(r.b.array, leaves(y))], GRADIENT)
     return second
 
 
@@ -235,8 +239,20 @@ def _check_named(r: Recorder, x: Any) -> None:
             )
 
 
-def _or_zeros(r: Recorder, found: Var | None, like: Var, rows: Shape = ()) -> Var:
+def warn_of_real_part(b: Builder, y: Sequence[Var], x: Sequence[Var], which: str) -> None:
+    """Warn of derivatives of complex values in real ones: of their real part, half of all."""
+    found = [var for var in y if var.dtype.kind == "c"]
+    if found and all(var.dtype.kind != "c" for var in x):
+        detail = f"the {which} real, so the real part alone is differentiated"
+        origin = b.instructions[found[0].slot].origin
+        b.warn("real_part", f"{detail}; differentiate its imag, too, or take jvp or hvp", origin)
+
+
+def _or_zeros(
+    r: Recorder, found: Var | None, like: Var, rows: Shape = (), of: Sequence[Var] = ()
+) -> Var:
     if found is not None:
+        warn_of_real_part(r.b, of, [like], f"value is complex and this {like.type}")
         return found
     detail = f"no differentiable path to this {like.type}; zeros are used"
     r.warnings.append(Notice("no_path", detail, r.program.place(r.node.at)))
@@ -273,6 +289,7 @@ def _sparse_jacobians(r: Recorder, y: Any, x: Any) -> Any:
     def block(source: Var) -> Sparse:
         versions = r.state.leaves(source)
         found = [sparse_jacobian(r.b, target, version, known=known) for version in versions]
+        warn_of_real_part(r.b, [target], [source], f"value is complex and this {source.type}")
         return coordinates([part for part in found if part is not None], target, source)
 
     return rebuild(x, block)
@@ -285,6 +302,7 @@ def _sparse_hessians(r: Recorder, y: Any, x: Any) -> Any:
 
     def block(source: Var) -> Sparse:
         found = sparse_hessian(r.b, r.b.array(y), source, r.concrete)
+        warn_of_real_part(r.b, [source], [r.b.array(y)], GRADIENT)
         return coordinates([] if found is None else [found], source, source)
 
     return rebuild(x, block)
@@ -298,5 +316,6 @@ SPARSE: dict[str, Callable[..., Any]] = {
 
 
 def _forget_zeros(r: Recorder, known: int) -> None:
-    """Forget the warnings since ``known`` of derivatives that are zero: of second ones many are."""
-    r.warnings[known:] = [notice for notice in r.warnings[known:] if notice.code != "no_path"]
+    """Forget the warnings since ``known`` of what is usual in second derivatives."""
+    usual = ("no_path", "real_part")
+    r.warnings[known:] = [notice for notice in r.warnings[known:] if notice.code not in usual]

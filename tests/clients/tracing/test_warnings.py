@@ -25,6 +25,11 @@ def vector(a: Any) -> Any:
     return np.linalg.eigh(a)[1][0, 1]
 
 
+def energy(z: Any) -> Any:
+    """Of complex numbers, a real one: its gradient has two parts."""
+    return np.sum(np.abs(z) ** 2)
+
+
 #: By name, a transform at a point where the derivative does not exist, and the warning's code.
 SINGULAR: dict[str, tuple[Callable[[Any], Any], str]] = {
     "hessian": (lambda c: c.hessian(rough)(ZERO), "singular"),
@@ -36,6 +41,7 @@ SINGULAR: dict[str, tuple[Callable[[Any], Any], str]] = {
     "grad": (lambda c: c.grad(vector)(EYE), "degenerate"),
     "value_and_grad": (lambda c: c.value_and_grad(vector)(EYE), "degenerate"),
     "vmap": (lambda c: c.vmap(gradwire.grad(vector))(np.stack([EYE, EYE])), "degenerate"),
+    "hessian in complex numbers": (lambda c: c.hessian(energy)(ZERO + 1j), "real_part"),
     "function": (lambda c: c.function(gradwire.grad(vector))(EYE), "degenerate"),
 }  # fmt: skip
 
@@ -50,7 +56,7 @@ def test_each_transform_warns_at_the_line_that_calls_it(client, name):
     assert one.lineno == ask.__code__.co_firstlineno
     assert isinstance(one.message, DerivativeWarning)
     assert one.message.code == code
-    assert getattr(one.message.place, "function", None) in ("rough", "vector")
+    assert getattr(one.message.place, "function", None) in ("rough", "vector", "energy")
 
 
 def test_each_call_warns(client):

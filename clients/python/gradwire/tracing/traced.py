@@ -37,7 +37,7 @@ from gradwire.values import encode
 from gradwire.warnings import DerivativeWarning
 
 #: The codes of warnings that the answer is not the derivative; without a path it is rightly 0.
-OF_DERIVATIVES = frozenset({"singular", "degenerate", "state", "rebound"})
+OF_DERIVATIVES = frozenset({"singular", "degenerate", "state", "rebound", "real_part"})
 #: Sends a call while a function is recorded.
 Ask = Callable[[Call[Any]], Any]
 
