@@ -118,6 +118,8 @@ class PathMerger:
                 or (args[0] not in fixed and self._may_differ(before(args[0])))
             ):
                 decisions.append((number(args[0]), bool(op.expected)))
+            elif isinstance(op, Guard):  # within a path nothing would read it, so none would look
+                before(slot)
             elif varies[slot - start] or (decisions and slot in own):
                 inside[slot] = self._number(instruction, tuple([number(arg) for arg in args]))
             elif _is_folded(op, kind) and all(map(is_fixed, args)):
