@@ -46,12 +46,11 @@ class Quadratic(NamedTuple):
         return decreases
 
     @property
-    def newton(self) -> Array | None:
-        """Newton's step to the least value of the model; None where it has none."""
-        if (self.curvatures <= self.floor).any():
-            return None
-        step: Array = -self.directions @ (self.slopes / self.curvatures)
-        return step
+    def steps(self) -> Array:
+        """Newton's steps along each direction, 0 where the curvature is negative, or nearly 0."""
+        known = self.curvatures > self.floor
+        found: Array = np.where(known, -self.slopes / np.where(known, self.curvatures, 1.0), 0.0)
+        return found
 
 
 def of_matrix(gradient: Array, matrix: Array) -> Quadratic:

@@ -10,8 +10,9 @@ from gradwire_engine.answer import Array
 #: The lower and the upper bound of each variable.
 Box: TypeAlias = "tuple[Array, Array]"
 
-#: The largest unit, so that no product of two overflows, and its exponent.
-_MOST_EXPONENT = 500
+#: The largest unit, so that no product of two overflows, and its exponent; and that of a value's
+#: unit, of which there are no products.
+_MOST_EXPONENT, _MOST_OF_VALUE = 500, 1000
 LARGEST = 2.0**_MOST_EXPONENT
 #: A value's unit is at most this many times the value itself, or the first-order change of it.
 _MOST_DECREASE = 16.0
@@ -50,7 +51,7 @@ class Scaling(NamedTuple):
         if not known.all():  # nothing depends on these here
             others = np.exp2(np.log2(units[known]).mean()) if known.any() else 1.0
             units = np.where(known, units, np.maximum(np.abs(x), others))
-        return cls(float(power_of_two(np.asarray(unit))), power_of_two(units))
+        return cls(float(power_of_two(np.asarray(unit), _MOST_OF_VALUE)), power_of_two(units))
 
     def within(self, box: Box | None) -> Scaling:
         """The same, no unit larger than the distance between a variable's bounds."""
@@ -88,12 +89,12 @@ def changes(unit: float, slopes: Array, curvatures: Array) -> Array:
     return units
 
 
-def power_of_two(sizes: Array) -> Array:
+def power_of_two(sizes: Array, most: int = _MOST_EXPONENT) -> Array:
     """The powers of two below these sizes; 1 of what has none, such as 0."""
     with np.errstate(all="ignore"):
         exponents = np.floor(np.log2(sizes))
     exponents = np.where(np.isneginf(exponents) | np.isnan(exponents), 0.0, exponents)
-    powers: Array = np.exp2(np.clip(exponents, -_MOST_EXPONENT, _MOST_EXPONENT))
+    powers: Array = np.exp2(np.clip(exponents, -most, most))
     return powers
 
 

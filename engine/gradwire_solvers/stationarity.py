@@ -26,6 +26,9 @@ from gradwire_solvers.scaling import LARGEST, Box, Scaling, changes
 _ROUNDINGS, _VALUE, _SHARP = 64, 1e-11, 1e-13
 #: The share of the whole decrease that is as good as nothing.
 _NOTHING = 1e-20
+#: The part of a variable that Newton's step is at most where what a value has fallen by says how
+#: far it may still fall.
+_NEAR = 1e-4
 #: The share of the value's size that complementarity may leave, and that constraints may be
 #: violated by, each of its own size.
 _COMPLEMENTARITY, VIOLATION = 1e-7, 1e-6
@@ -41,6 +44,12 @@ _UNKNOWN = (np.linalg.LinAlgError, ValueError, Stopped, DerivativeError, DomainE
 _FLAT = 1e6
 #: The share of the value's unit by which it may change where a variable is flat.
 _UNCHANGED = 1e-9
+#: A curvature may be one of no minimum if, over a variable's size, it changes the value by less
+#: than this share of what the value has fallen by.
+_DEGENERATE = 1e-6
+#: The steps by which a value is looked at then: shares of the variable, and in Newton's steps,
+#: which are short of a minimum of high order.
+_BESIDES, _BEYOND = 1e-6 * 8.0 ** np.arange(6), 64.0
 #: Products that look for negative curvature, where there are too many variables for all.
 _LOOKS = 5
 
@@ -156,14 +165,20 @@ class Judge:
             return Verdict(False, fall, f"{reason}, as a curvature is negative", way=way)
         decrease = float(model.decreases(1.0).sum())
         share = abs(point.value) / size
-        most = max(_ROUNDINGS * self._roundoff, _VALUE * share, loose)
+        newton = np.zeros(x.size)
+        newton[found.free] = np.abs(model.directions @ model.steps)
+        newton *= units.variables
+        near, there = self._arrived(end, newton, model, loose)
+        most = max(_ROUNDINGS * self._roundoff * near, _VALUE * share, loose)
         if found.slack / size > max(_COMPLEMENTARITY, loose):
             detail = f"the value would change by {found.slack:.3g} on the way to what nearly holds"
             return Verdict(False, found.slack, f"no minimum: {detail}")
-        there = self._is_there(end, found, units, model, loose)
         nothing = max(abs(point.value), decrease * size) <= _NOTHING * (end.first - point.value)
+        nothing &= near
         if decrease <= most or there or nothing:
-            sharp = there or nothing or decrease <= max(self._roundoff**2, _SHARP * share)
+            if not loose and (lower := self._beside(end, found, newton, size)) is not None:
+                return lower
+            sharp = there or decrease <= max(self._roundoff**2 * near, _SHARP * share)
             return Verdict(True, decrease * size, "", sharp)
         norm = float(np.abs(found.gradient).max(initial=0.0))
         detail = f"the value would still fall by about {decrease * size:.3g}"
@@ -284,16 +299,55 @@ class Judge:
         way[found.free] = lowest.directions[:, lowest.curvatures.argmin()]
         return least, way * units.variables
 
-    def _is_there(
-        self, end: End, found: Multipliers, units: Scaling, model: Quadratic, loose: float
-    ) -> bool:
-        """True if Newton's step changes no variable by more than rounding does."""
-        step = model.newton
-        if step is None:
-            return False
-        sizes = np.maximum(np.abs(end.x), np.abs(end.start))[found.free]
-        steps = np.abs(step) * units.variables[found.free]
-        return bool((steps <= max(np.sqrt(self._roundoff), loose) * sizes).all())
+    def _arrived(
+        self, end: End, newton: Array, model: Quadratic, loose: float
+    ) -> tuple[bool, bool]:
+        """If Newton's step is a small part of each variable, and if it is no more than rounding.
+
+        It is not small where values only tend to 0, as ``exp(-x)`` does, and where they have fallen
+        by so much that what they still fall by is nothing beside it.
+        """
+        sizes = np.maximum(np.abs(end.x), np.abs(end.start))
+        known = (model.curvatures > model.floor).all()
+        there = known and (newton <= max(np.sqrt(self._roundoff), loose) * sizes).all()
+        sizes = np.where(end.start == 0, sizes.max(), sizes)
+        return bool((newton <= _NEAR * sizes).all()), bool(there)
+
+    def _beside(self, end: End, found: Multipliers, newton: Array, size: float) -> Verdict | None:
+        """The verdict on a point beside which the value is lower, though derivatives do not say so.
+
+        So it may be where curvatures are as good as none, as of ``x**3``, and at a start that no
+        step has left, as of ``-abs(x)``: there derivatives may be conventions.
+        """
+        x, value = end.x, self._surface.at(end.x).value
+        if self._constraints or x.size > MOST_WHOLE:
+            return None
+        sizes, fallen = np.maximum(np.abs(x), np.abs(end.start)), abs(end.first - value)
+        sizes = np.where(sizes > 0, sizes, sizes.max() or 1.0)
+        bends = 0.5 * np.diag(self._surface.matrix(x)) * sizes * sizes
+        unknown = (bends <= _DEGENERATE * max(fallen, size)) | (x == end.start).all()
+        low, high = (-np.inf, np.inf) if self._box is None else self._box
+        rounded = max(_ROUNDINGS * self._roundoff, _VALUE)
+        for element in np.flatnonzero(unknown & found.free).tolist():
+            for way in np.outer([1.0, -1.0], np.eye(x.size)[element]):
+                for share in _BESIDES:
+                    step = way * max(share * sizes[element], _BEYOND * newton[element])
+                    other = self._value(np.clip(x + step, low, high))
+                    change = other - value
+                    if abs(change) > rounded * max(abs(value), abs(other)) + _NOTHING * fallen:
+                        if change > 0:
+                            break
+                        reason = f"no minimum: the value falls by {-change:.3g} beside it, by"
+                        detail = f"a step of {step[element]:.3g} in {self._name(element)}"
+                        return Verdict(False, -change, f"{reason} {detail}", way=step)
+        return None
+
+    def _value(self, x: Array) -> float:
+        """The value, infinity where there is none."""
+        try:
+            return self._surface.at(x).value
+        except DomainError:
+            return np.inf
 
 
 def _first_order(end: End, slopes: Array) -> float:
