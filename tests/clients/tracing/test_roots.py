@@ -58,10 +58,31 @@ def test_roots_at_an_end(client):
         f(4.0)
 
 
-def test_what_does_not_converge_is_an_error(client):
-    f = client.function(lambda c: optimize.brentq(lambda x: x**3 - c, 0.0, 3.0, maxiter=3))
+def around(c: Any, **options: Any) -> Any:
+    """Newton's steps from 0 lead to 1 and back."""
+    return optimize.newton(lambda x: x**3 - 2 * x + c, 0.0, lambda x: 3 * x**2 - 2, **options)
+
+
+LOST: list[Any] = [
+    ("brentq", lambda c: optimize.brentq(lambda x: x**3 - c, 0.0, 3.0, maxiter=3)),
+    ("without disp", lambda c: optimize.bisect(lambda x: x - c, 0, 3, maxiter=3, disp=False)),
+    ("newton", around),
+    ("newton without disp", lambda c: around(c, disp=False)),
+    ("root_scalar", lambda c: cube(c, bracket=(0, 3), maxiter=3)),
+    ("root_scalar by secants", lambda c: cube(c, x0=0.1, x1=0.2, maxiter=3)),
+]
+
+
+@pytest.mark.parametrize(("_", "f"), LOST)
+def test_what_does_not_converge_is_an_error(_, f, client):
+    """Also where SciPy gives what it has by then, which has no derivative."""
     with pytest.raises(gradwire.UsageError, match="converge"):
-        f(2.0)
+        client.function(f)(2.0)
+
+
+@pytest.mark.parametrize(("_", "f"), LOST)
+def test_an_example_that_does_not_converge_is_nan(_, f, client):
+    assert np.isnan(client.vmap(f)(np.array([2.0, 2.0]))).all()
 
 
 def test_each_example_has_its_own_root(client):

@@ -40,8 +40,8 @@ def _bracketed(original: Any, *args: Any, **kwargs: Any) -> Any:
     )
     exact = (at_a == 0) | (at_b == 0)
     ends = {"x": _np.where(at_a == 0, a, b), "done": exact | alike}
-    found = _iterated(begin(a, b, at_a, at_b) | ends, step, given, original)
-    return _result(f, _np.where(alike, np.nan, found["x"]), given, original)
+    found = _iterated(begin(a, b, at_a, at_b) | ends, step, given)
+    return _result(f, _np.where(alike, np.nan, found), given, original)
 
 
 def _brent(f: Any, name: str, xtol: Any, rtol: Any) -> tuple[Any, Any]:
@@ -131,7 +131,7 @@ def _newton(original: Any, *args: Any, **kwargs: Any) -> Any:
             return {"x": ahead, "done": (y == 0) | near(ahead, x)}
 
         begun = {"x": x0, "done": False & (x0 == 0)}
-    return _result(f, _iterated(begun, step, given, original)["x"], given, original)
+    return _result(f, _iterated(begun, step, given), given, original)
 
 
 def _secant(f: Any, x0: Any, x1: Any, near: Any) -> tuple[_State, Any]:
@@ -204,8 +204,12 @@ def _scalar(f: Callable[..., Any], args: Any) -> Callable[[Any], Any]:
     return lambda x: _number(f(x, *extra))
 
 
-def _iterated(begun: _State, step: Any, given: Mapping[str, Any], original: Any) -> _State:
-    """The state after the last step."""
+def _iterated(begun: _State, step: Any, given: Mapping[str, Any]) -> Any:
+    """The number at which the iteration ends.
+
+    Raises: an error where it does not converge, also where SciPy gives what it has by then: that is
+    no root, and has no derivative. Inside a function of the program the number is nan there.
+    """
     many = int(given["maxiter"])
 
     def once(at: _State) -> _State:
@@ -216,9 +220,9 @@ def _iterated(begun: _State, step: Any, given: Mapping[str, Any], original: Any)
         return ~at["done"] & (at["count"] < many)
 
     found: _State = while_loop(goes_on, once, begun | {"count": np.int64(0)})
-    if recording().scope is None and given["disp"] and not bool(found["done"]):
+    if recording().scope is None and not bool(found["done"]):
         raise RuntimeError(f"Failed to converge after {many} iterations.")
-    return found
+    return _np.where(found["done"], found["x"], np.nan)
 
 
 def _result(f: Any, x: Any, given: Mapping[str, Any], original: Any) -> Any:
