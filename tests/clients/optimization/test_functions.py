@@ -99,12 +99,13 @@ def test_programs_move_the_start_or_the_sources(client):
 
 CONSTRAINTS = [
     scipy.optimize.NonlinearConstraint(lambda x: x @ x, -np.inf, 1),
+    scipy.optimize.NonlinearConstraint(lambda x: [x[0] ** 2 + x[1], x[2] - x[1]], -np.inf, [1, 0]),
     scipy.optimize.LinearConstraint([[1, 2, 0, 0, 1]], -np.inf, 1),
     {"type": "eq", "fun": lambda x, a: x[0] - a * x[1], "args": (2.0,)},
 ]
 
 
-@pytest.mark.parametrize("constraint", CONSTRAINTS, ids=["nonlinear", "linear", "equality"])
+@pytest.mark.parametrize("constraint", CONSTRAINTS, ids=["nonlinear", "list", "linear", "equality"])
 @pytest.mark.parametrize("method", ["SLSQP", "trust-constr"])
 def test_constraints_hold_as_with_scipy(client, constraint, method):
     found = client.minimize(rosenbrock, START, method=method, constraints=constraint)
@@ -218,6 +219,10 @@ def test_decisions_by_the_parameters_are_refused(client):
         client.minimize(lambda x: x[0] if x[0] > 0 else -x[0], START)
 
 
+def _named(x):
+    return {"a": x}
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
@@ -228,7 +233,11 @@ def test_decisions_by_the_parameters_are_refused(client):
         ((rosenbrock, "a"), {}, "x0 has no numbers"),
         ((lambda x: 1.0, START), {}, "does not depend on x0"),
         ((rosenbrock, START), {"constraints": {"program": "x"}}, "are Python functions, too"),
-        ((rosenbrock, START), {"constraints": {"type": "eq", "fun": list}}, "one array"),
+        (
+            (rosenbrock, START),
+            {"constraints": {"type": "eq", "fun": lambda x: {"a": x}}},
+            "one array",
+        ),
         ((3.0, START), {}, "expected program text, got float"),
     ],
 )

@@ -103,6 +103,11 @@ def joined(f: Callable[..., Any], others: Sequence[Constraint]) -> Callable[...,
     """A function of the values of ``f`` and of all constraints."""
 
     def both(x: Any, *args: Any) -> Any:
-        return f(x, *args), [each.of(x) for each in others]
+        return f(x, *args), [_one_array(each.of(x)) for each in others]
 
     return both
+
+
+def _one_array(values: Any) -> Any:
+    """What a constraint's function returns, of a list of values the array."""
+    return np.array(values) if is_list(values) else values
