@@ -209,7 +209,8 @@ def multipliers(
         slacks.append(np.minimum(np.abs(under), np.abs(over))[held])
         places.append(held)
     normals, limits = np.concatenate(rows), np.concatenate(signs)
-    found, left, held = _shortest(gradient * units, normals * units, limits, near, below <= above)
+    sides = np.array([below <= above, above <= below])
+    found, left, held = _shortest(gradient * units, normals * units, limits, near, sides)
     left = left / units
     gaps = np.abs(left[held]) * np.minimum(np.abs(below), np.abs(above))[held]
     slack = float(gaps.sum() + np.abs(found) @ np.concatenate(slacks))
@@ -224,12 +225,13 @@ def multipliers(
 
 
 def _shortest(
-    gradient: Array, normals: Array, limits: Array, near: Array, at_low: Array
+    gradient: Array, normals: Array, limits: Array, near: Array, sides: Array
 ) -> tuple[Array, Array, Array]:
     """Multipliers, what they leave of the gradient, and which variables bounds hold against it.
 
     A bound takes the whole of what points beyond it. So those that hold are not part of the least
-    squares; which these are depends on the multipliers, until they are the same again.
+    squares; which these are depends on the multipliers, until they are the same again. ``sides``
+    says whose lower bound is the nearer one, and whose upper; where both are, they hold anything.
     """
     found, held = np.zeros(len(normals)), near
     shortest: tuple[float, Array, Array, Array] | None = None
@@ -237,7 +239,7 @@ def _shortest(
         if (~held).any() and normals.size:
             found = _fitted(normals[:, ~held], gradient[~held], limits)
         left = gradient - normals.T @ found
-        holds = near & np.where(at_low, left >= 0, left <= 0)
+        holds = near & (sides & np.array([left >= 0, left <= 0])).any(axis=0)
         length = float(np.linalg.norm(left[~holds]))
         if shortest is None or length < shortest[0]:
             shortest = length, found, left, holds

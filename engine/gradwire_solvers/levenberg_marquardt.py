@@ -115,7 +115,7 @@ class LevenbergMarquardt:
             self._radius = min(self._radius, options.get("max_trust_radius", np.inf))
             step = model.step(units, self._radius)
             trial = x + step.z / units
-            if step.decrease <= 0 or np.array_equal(trial, x):
+            if not step.decrease > 0 or np.array_equal(trial, x):  # NaN, too, where all underflows
                 return step, None, None
             tried = self._points.at(trial)
             gain = (point.value - tried.value) / step.decrease if tried.value < np.inf else -1.0
@@ -159,8 +159,9 @@ class Factored:
         usable = sizes > np.finfo(float).eps * sizes.max(initial=0.0)
         right = np.where(usable, right, 0.0)
         sizes = np.where(usable, sizes, 1.0)
-        damping = _damping(sizes, right, radius)
-        shares = sizes * right / (sizes * sizes + damping)
+        with np.errstate(all="ignore"):  # squares of small sizes underflow
+            damping = _damping(sizes, right, radius)
+            shares = sizes * right / (sizes * sizes + damping)
         fallen = right - sizes * shares
         decrease = 0.5 * float(right @ right - fallen @ fallen)
         return Step(-rows.T @ shares, float(np.linalg.norm(shares)), decrease, damping > 0)

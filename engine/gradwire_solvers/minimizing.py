@@ -223,7 +223,8 @@ class Minimization:
     def _is_at_limit(self, result: OptimizeResult) -> bool:
         """True if a limit of iterations or evaluations ended the method."""
         most = self._given.options.get("maxiter", np.inf)
-        ended = result.status == _LIMITS.get(self._given.method, 1) and not result.success
+        status = result.get("status")  # none where bounds fix all variables
+        ended = status == _LIMITS.get(self._given.method, 1) and not result.success
         return bool(ended or self._monitor.iterations >= most)
 
     def _further(self, x: Array) -> dict[str, Any]:

@@ -148,7 +148,7 @@ class Judge:
         if np.abs(x).max() > LARGEST:
             return Verdict(False, np.inf, "no minimum: the variables grow without end")
         size = self._size(end, point)
-        violated = max([each.violation(x) for each in self._constraints], default=0.0)
+        violated = self._violated(x)
         if violated > max(VIOLATION, loose):
             return Verdict(False, np.inf, f"the constraints are violated by {violated:.3g}")
         units = self._units(x, point, size)
@@ -231,7 +231,8 @@ class Judge:
             step = np.zeros(x.size)
             step[element] = 0.5 * sizes[element]
             values = [self._surface.at(x + way * step).value for way in (1.0, -1.0)]
-            if all(abs(value - point.value) <= _UNCHANGED * size for value in values):
+            least = max(_UNCHANGED * size, _NOTHING * abs(end.first))
+            if all(abs(value - point.value) <= least for value in values):
                 return int(element)
         return None
 
@@ -308,10 +309,11 @@ class Judge:
         by so much that what they still fall by is nothing beside it.
         """
         sizes = np.maximum(np.abs(end.x), np.abs(end.start))
-        known = (model.curvatures > model.floor).all()
-        there = known and (newton <= max(np.sqrt(self._roundoff), loose) * sizes).all()
+        known = model.curvatures > model.floor
+        there = known.all() and (newton <= max(np.sqrt(self._roundoff), loose) * sizes).all()
         sizes = np.where(end.start == 0, sizes.max(), sizes)
-        return bool((newton <= _NEAR * sizes).all()), bool(there)
+        near = (newton <= _NEAR * sizes).all() and (known.any() or not model.slopes.any())
+        return bool(near), bool(there)
 
     def _beside(self, end: End, found: Multipliers, newton: Array, size: float) -> Verdict | None:
         """The verdict on a point beside which the value is lower, though derivatives do not say so.
@@ -319,8 +321,8 @@ class Judge:
         So it may be where curvatures are as good as none, as of ``x**3``, and at a start that no
         step has left, as of ``-abs(x)``: there derivatives may be conventions.
         """
-        x, value = end.x, self._surface.at(end.x).value
-        if self._constraints or x.size > MOST_WHOLE:
+        x, (value, gradient) = end.x, self._surface.at(end.x)
+        if x.size > MOST_WHOLE:
             return None
         sizes, fallen = np.maximum(np.abs(x), np.abs(end.start)), abs(end.first - value)
         sizes = np.where(sizes > 0, sizes, sizes.max() or 1.0)
@@ -328,11 +330,14 @@ class Judge:
         unknown = (bends <= _DEGENERATE * max(fallen, size)) | (x == end.start).all()
         low, high = (-np.inf, np.inf) if self._box is None else self._box
         rounded = max(_ROUNDINGS * self._roundoff, _VALUE)
-        for element in np.flatnonzero(unknown & found.free).tolist():
+        if self._constraints:
+            rounded = _COMPLEMENTARITY
+        violated = self._violated(x)
+        for element in np.flatnonzero(unknown & (found.free | (gradient == 0))).tolist():
             for way in np.outer([1.0, -1.0], np.eye(x.size)[element]):
                 for share in _BESIDES:
                     step = way * max(share * sizes[element], _BEYOND * newton[element])
-                    other = self._value(np.clip(x + step, low, high))
+                    other = self._value(np.clip(x + step, low, high), violated)
                     change = other - value
                     if abs(change) > rounded * max(abs(value), abs(other)) + _NOTHING * fallen:
                         if change > 0:
@@ -342,10 +347,13 @@ class Judge:
                         return Verdict(False, -change, f"{reason} {detail}", way=step)
         return None
 
-    def _value(self, x: Array) -> float:
-        """The value, infinity where there is none."""
+    def _violated(self, x: Array) -> float:
+        return max([each.violation(x) for each in self._constraints], default=0.0)
+
+    def _value(self, x: Array, most: float) -> float:
+        """The value, infinity where there is none, or constraints are violated by more."""
         try:
-            return self._surface.at(x).value
+            return np.inf if self._violated(x) > most else self._surface.at(x).value
         except DomainError:
             return np.inf
 

@@ -168,6 +168,35 @@ def test_a_column_that_has_vanished_is_flat(run, data, method):
 
 
 @pytest.mark.parametrize("method", ["trf", "dogbox", "lm", "gauss-newton"])
+@pytest.mark.parametrize("text", ["exp(-x)", "1/x", "exp(-x*[1.0, 2.0])"])
+def test_squares_that_only_tend_to_zero_are_no_success_and_end(run, method, text):
+    found = run("least_squares", text, {"x": 1.0}, method, max_seconds=20.0)
+    assert not found.success
+    assert "stopped" not in found.message
+
+
+@pytest.mark.parametrize("method", BOUNDED)
+@pytest.mark.parametrize("free", [0, 1, 2])
+def test_equal_bounds_fix_a_variable(run, data, method, free):
+    c, start = np.array([2.0, 1.0]), np.array([0.5, -1.0])
+    moves = np.arange(2) < free
+    low, high = np.where(moves, -9.0, start), np.where(moves, 9.0, start)
+    given = {"x": start, "c": data(c)}
+    found = run("minimize", "sum((x - c)**2)", given, method, "x", bounds={"x": (low, high)})
+    assert found.success, found.message
+    assert found.solution == pytest.approx(np.where(moves, c, start), abs=1e-6)
+
+
+@pytest.mark.parametrize("method", CONSTRAINED)
+def test_a_kink_within_constraints_is_no_minimum_where_the_value_falls(run, method):
+    """The slope of ``abs`` at 0 is 0 by convention, and 0 here the start."""
+    disc = [Constraint(None, "radius", None, 1.0)]
+    text = "radius = sum(x**2)\nx[1]**2 - abs(x[0])"
+    found = run("minimize", text, {"x": [0.0, 0.0]}, method, constraints=disc)
+    assert not found.success or found.value == pytest.approx(-1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["trf", "dogbox", "lm", "gauss-newton"])
 @pytest.mark.parametrize(
     "text", ["[x**2 - 1, 0.1*x]", "[x[0]*x[1] - 1, x[0] - x[1]]", "[abs(x) - 1, 0.1*x]"]
 )
