@@ -79,7 +79,8 @@ class LevenbergMarquardt:
         check_connected(notes, self._objective.layout)
         monitor.begin(x, point.value, _norm(point), notes)
         monitor.most_iterations = options.get("maxiter")
-        most, first, before = options.get("maxiter", _ITERATIONS * x.size), point.value, point.value
+        start, before = self._objective.start, point.value
+        most, first = options.get("maxiter", _ITERATIONS * x.size), self._points.at(start).value
         gtol, message = options.get("gtol", self._given.tol), None
         while message is None:
             if gtol is not None and np.linalg.norm(point.gradient) <= gtol:
@@ -96,7 +97,7 @@ class LevenbergMarquardt:
             before, x, point = point.value, trial, tried
             kept = {"radius": self._radius, "lengths": self._lengths}
             monitor.step(x, point.value, _norm(point), kept)
-        verdict = self._judge.judged(End(x, self._objective.start, first, before))
+        verdict = self._judge.judged(End(x, start, first, before))
         words = message if verdict.success else f"{verdict.reason}; {message}"
         return Ending(x, point.value, _norm(point), verdict.success, words)
 

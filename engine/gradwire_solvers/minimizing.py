@@ -110,8 +110,8 @@ class Minimization:
         check_connected(notes, self._objective.layout)
         self._monitor.begin(self._x, value, self._norm(self._x, gradient), notes)
         self._monitor.most_iterations = self._given.options.get("maxiter")
-        start = x = self._x
-        first, verdict, lost = value, None, False
+        x, start = self._x, self._objective.start  # which a run that goes on left long ago
+        first, verdict, lost = self._points.at(start).value, None, False
         for _ in range(_ATTEMPTS if self._is_scaled else 1):
             begun, before = x, self._points.at(x).value
             if self._is_scaled:

@@ -82,11 +82,15 @@ class Root:
             notes = self._problem.notes
             check_start(notes, jacobian)
             check_connected(notes, self._problem.layout)
+        left = float(np.abs(residuals).max())
+        self._monitor.begin(self._x, left, left, notes)
+        start = self._problem.start
+        if not np.array_equal(start, self._x):  # which a run that goes on left long ago
+            residuals = self._probed(start)
         largest = float(np.abs(residuals).max())
-        self._monitor.begin(self._x, largest, largest, notes)
         if not largest:
-            return Ending(self._x, 0.0, 0.0, True, "the values are zero at the start")
-        x, left, scaled = self._x, largest, self._is_scaled
+            return Ending(start, 0.0, 0.0, True, "the values are zero at the start")
+        x, scaled = self._x, self._is_scaled
         for _ in range(_ATTEMPTS if scaled else 1):
             result, x = self._attempt(x)
             norm = float(np.abs(self._residuals(x)).max())

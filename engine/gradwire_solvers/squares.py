@@ -115,9 +115,9 @@ class LeastSquares:
             hint = "divide them by their size, or start from another point"
             raise DomainError(detail, at=Place(pointer="/target"), hint=hint)
         self._monitor.begin(self._x, value, norm, notes)
-        problem, start, x = self._problem, self._x, self._x
+        problem, start, x = self._problem, self._problem.start, self._x
         judge = Judge(self, self._limits, (), problem.roundoff, problem.layout.name)
-        first, verdict = value, None
+        first, verdict = self.at(start).value, None
         for _ in range(_ATTEMPTS if self._is_scaled else 1):
             before = self.at(x).value
             result = self._attempt(x)

@@ -64,6 +64,27 @@ def test_a_run_goes_on_and_counts_on(run, method):
     assert after.history["seconds"][-1] >= resume.seconds
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "method"),
+    [
+        *(("minimize", "relu(x)", method) for method in ("L-BFGS-B", "BFGS", "TNC", "trust-ncg")),
+        ("minimize", "1/(1 + exp(-x))", "SLSQP"),
+        *(("least_squares", "exp(-x)", method) for method in ("lm", "gauss-newton")),
+        *(("root", text, "lm") for text in ("exp(-x)", "exp(-x**2)", "x*exp(-x)")),
+    ],
+)
+def test_a_run_that_goes_on_is_judged_from_its_start(run, kind, text, method):
+    """What depended on a variable there, and no longer does, has no minimum and no root."""
+    kept: deque[bytes] = deque(maxlen=1)
+
+    def report(progress, checkpoint):
+        kept.append(bytes(checkpoint()))
+
+    whole = run(kind, text, {"x": 2.0}, method, report=report)
+    after = run(kind, text, {"x": 2.0}, method, resume=Checkpoint.read(kept[0]))
+    assert (whole.success, after.success) == (False, False)
+
+
 @pytest.mark.parametrize("method", ["trf", "dogbox", "lm", "gauss-newton"])
 def test_least_squares_go_on(run, method):
     kept = []
