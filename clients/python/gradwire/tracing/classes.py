@@ -99,7 +99,7 @@ BUILTINS: dict[str, Any] = {
     "type": _TYPE,
 }
 #: With the originals, for code that has them by other names, and NumPy's that read files.
-SUBSTITUTES = [
+SUBSTITUTES: list[tuple[Any, Any]] = [
     *[(vars(builtins)[name], own) for name, own in BUILTINS.items()],
     *[(each, noting(each)) for each in (np.load, np.loadtxt, np.genfromtxt, np.fromfile)],
 ]
