@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,6 +12,7 @@ import numpy as np
 from gradwire_engine.answer import Answer, Notice, Unconnected
 from gradwire_engine.backends.base import Executable
 from gradwire_engine.backends.tiers import Tiers
+from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.optimize.partial_evaluation import KnownValue
 
@@ -98,6 +99,8 @@ class Compiled:
     recorded: Recorded | None = None
     #: Has gradients null by the branches that values take, where both were recorded.
     unreached: Unreached | None = None
+    #: What it computes before a loop though perhaps none of its passes needs it, and fails there.
+    early: Set[Op] = frozenset()
 
     @property
     def executable(self) -> Executable:

@@ -184,6 +184,7 @@ class Question:
             decided,
             known,
             unreached=unreached,
+            early=self.b.early,
         )
 
     def _unreached(self, targets: Any, sources: Sources) -> Unreached | None:

@@ -165,6 +165,7 @@ class PathMerger:
         key = instruction.op, args, instruction.type
         if key not in self._before:
             self._before[key] = self.b.again(*key).slot
+            self.b.early.add(key[0])
         return self._before[key]
 
 

@@ -64,6 +64,8 @@ class Builder:
         self.inputs: list[int] = []
         #: The bodies of loops that are being recorded, the innermost last.
         self.regions: list[Any] = []
+        #: What is computed before a loop, though perhaps none of its passes needs it.
+        self.early: set[Op] = set()
         #: Equal types as one object, so that comparing them is quick.
         self._types: dict[Type, Any] = {}
         self._next_look = 0

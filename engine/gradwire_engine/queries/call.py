@@ -20,7 +20,7 @@ from gradwire_engine.compile.query import check_budget
 from gradwire_engine.diagnose.differences import judged
 from gradwire_engine.diagnose.nonfinite import NonfiniteResult, first_nonfinite, nonfinite_results
 from gradwire_engine.diagnose.stable_alternatives import stable_alternative
-from gradwire_engine.errors import EngineError, OverBudget, Place
+from gradwire_engine.errors import DeadlineExceeded, DomainError, EngineError, OverBudget, Place
 from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.ops.constants import Input, UnrecordedPath
 from gradwire_engine.program import Program
@@ -189,11 +189,19 @@ class Call:
 
     def found(self, poll: Poll) -> tuple[Compiled, Replayed]:
         """The first recording whose guards hold, and its outputs."""
-        if not self.entry.paths:
+        failed: DomainError | None = None
+        if is_new := not self.entry.paths:
             self.compile(poll)
         paths = self.entry.paths
         for compiled in paths:
-            replayed = self.outputs(compiled, poll)
+            try:
+                replayed = self.outputs(compiled, poll)
+            except DomainError as error:
+                at = compiled.executable.failed_at(error.__cause__ or error)
+                if is_new or at is None or at.op not in compiled.early:
+                    raise
+                failed = error  # perhaps of a branch that these values do not take
+                continue
             if replayed.guard is None:
                 if compiled is not paths[0]:
                     self.entry.prefer(compiled)
@@ -204,7 +212,12 @@ class Call:
                     replayed = self.outputs(compiled, poll)
                     if replayed.guard is None:
                         return compiled, replayed
-            compiled = self._record(self.arguments, poll)
+            try:
+                compiled = self._record(self.arguments, poll, unroll=failed is not None)
+            except EngineError as error:
+                if failed is None or isinstance(error, DeadlineExceeded):
+                    raise
+                raise failed from None
         replayed = self.outputs(compiled, poll)
         if replayed.guard is UnrecordedPath:
             with self.entry.locked(poll):
@@ -223,9 +236,8 @@ class Call:
         asked = self.compilation(example, poll)
         with gc_paused, np.errstate(all="ignore"):
             try:
-                compiled = self._merged(asked) or self.compiler.compile(
-                    asked._replace(unroll=unroll)
-                )
+                merged = None if unroll else self._merged(asked)
+                compiled = merged or self.compiler.compile(asked._replace(unroll=unroll))
             except UnrecordedPath:  # in what a decision needs
                 compiled = self.compiler.compile(asked._replace(unroll=True))
         self.context.cache.add(self.entry, compiled)

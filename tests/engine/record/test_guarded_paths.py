@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gradwire_engine.errors import DomainError
 from numpy.testing import assert_allclose
 
 #: Loops some of whose passes reach what takes the place of BODY.
@@ -63,3 +64,29 @@ def test_another_value_takes_another_path(ask_within, loop, body):
             beside = [in_python(text, values(s + h, k)) for h in (1e-6, -1e-6)]
             slope = (beside[0] - beside[1]) / 2e-6
             assert_allclose(found.gradients or 0.0, slope, atol=1e-6, err_msg=text)
+
+
+#: Rows of which one is more than 0.5 or none is, and matrices of which one has no inverse.
+ROWS, MATRICES = (X, X - 2), (np.eye(2), -np.eye(2), np.zeros((2, 2)))
+INVERSES = [
+    "m = inv(a)\n        if m[0, 0] > 0:\n            z = z + x[i]",
+    "z = z + inv(a)[0, 0]",
+]
+
+
+@pytest.mark.parametrize("body", INVERSES)
+@pytest.mark.parametrize("bound", ["len(x)", "k"])
+def test_what_fails_fails_on_its_own_path_alone(ask_within, body, bound):
+    text = f"z = 1.0\nfor i in range({bound}):\n    if x[i] > 0.5:\n        {body}"
+    space = {"inv": np.linalg.inv, "k": 4}
+    for order in permutations([(x, a) for x in ROWS for a in MATRICES], 3):
+        ask = ask_within()
+        for x, a in order:
+            given = {"x": x, "a": a, "k": np.array(4)}
+            try:
+                exec(text, made := space | {"x": x, "a": a})
+            except np.linalg.LinAlgError:
+                with pytest.raises(DomainError, match="inv"):
+                    ask.answer(text, given, target="z", sources="x")
+            else:
+                assert_allclose(ask.answer(text, given, target="z", sources="x").value, made["z"])
