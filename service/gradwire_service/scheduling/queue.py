@@ -49,6 +49,8 @@ class Load:
 class Queue:
     """Hands tasks to executors: ``cores`` at a time, not counting long-running ones.
 
+    One more may begin, of a tenant of whom nothing runs: it does not wait for those of others.
+
     Queues with the same ``load`` are bounded together.
 
     Long-running tasks share their cores with others by the scheduler of the operating system, while
@@ -218,10 +220,13 @@ class Queue:
         while self._waiting and self._idle and not self._closed:
             began = [task.began_at for task in self._running.values() if not task.long]
             recent = [at for at in began if now - at < LONG_SECONDS]
-            if len(recent) >= self._cores:
+            free = self._cores - len(recent)
+            task = None
+            if free >= 0:  # one more may begin, of a tenant of whom nothing runs
+                task = self._waiting.take(self._may_begin if free else self._may_begin_beside)
+            if task is None and free <= 0:
                 self._dispatch_in(min(recent) + LONG_SECONDS - now)
                 return
-            task = self._waiting.take(self._may_begin)
             if task is None:
                 break
             if task.answer.done():  # just now: deadline passed, or client disconnected
@@ -251,6 +256,9 @@ class Queue:
 
     def _may_begin(self, task: QueuedTask) -> bool:
         return self._lanes is None or self._lanes.may_begin(task, [*self._running.values()])
+
+    def _may_begin_beside(self, task: QueuedTask) -> bool:
+        return task.tenant not in self._running_of and self._may_begin(task)
 
     def _take_turns(self) -> None:
         """Have a long task give way to a tenant that waits while nothing of it runs."""

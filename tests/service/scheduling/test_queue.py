@@ -325,6 +325,27 @@ async def test_long_tasks_do_not_block_others_while_executors_are_free():
     await long
 
 
+async def test_a_tenant_of_whom_nothing_runs_waits_for_no_other_s_task():
+    """One of such tenants at a time: the next ones begin as tasks end, or prove long."""
+    queue, begun = queue_of(2, Bounds(9, 9)), loop_clock()()
+    for _ in range(5):
+        TimedExecutor(queue)
+    many = [asked(queue, 0.2, tenant="many", expected_seconds=0.2) for _ in range(4)]
+    await settled()
+
+    async def waited(tenant, seconds):
+        found = await asked(queue, seconds, tenant=tenant, expected_seconds=seconds)
+        return found.waited_seconds
+
+    few = [asyncio.create_task(waited("few", 0.1)) for _ in range(2)]
+    other = asyncio.create_task(waited("other", 0.1))
+    assert await few[0] == near(0.0)
+    assert await other == near(0.1)
+    assert await few[1] == near(0.2)
+    await asyncio.gather(*many)
+    assert loop_clock()() - begun == near(0.5)
+
+
 async def test_a_task_prefers_the_executor_that_last_ran_its_program():
     queue = queue_of(2, Bounds(9, 9))
     hands = [TimedExecutor(queue) for _ in range(2)]
