@@ -200,5 +200,5 @@ $(PAGE_TOOLS): $(PAGE)/package.json $(PAGE)/package-lock.json
 
 $(SDK_VENV)/.test: clients/python/pyproject.toml clients/command/pyproject.toml clients/tensorflow/pyproject.toml pyproject.toml
 	@$(PYTHON) -m venv --clear $(SDK_VENV)
-	@$(call install,$(SDK_VENV),--editable '.[dask]' --editable 'clients/python[test]' --editable clients/command --editable 'clients/tensorflow[hdf5,pictures,tensorboard]')
+	@$(call install,$(SDK_VENV),--editable '.[dask]' --editable 'clients/python[test]' --editable clients/command --editable 'clients/tensorflow[hdf5]' --editable 'clients/tensorflow[pictures]' --editable 'clients/tensorflow[tensorboard]')
 	@touch $@

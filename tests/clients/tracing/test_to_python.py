@@ -206,7 +206,8 @@ VALUES: dict[str, Any] = {
     "an integer": np.argmax,
 }
 KINDS = [
-    *[getattr(collections.abc, name) for name in collections.abc.__all__],
+    # ByteString warns of itself, and is no more in Python 3.14.
+    *[getattr(collections.abc, name) for name in {*collections.abc.__all__} - {"ByteString"}],
     *[getattr(numbers, name) for name in numbers.__all__],
     *[getattr(typing, name) for name in typing.__all__ if name.startswith("Supports")],
 ]

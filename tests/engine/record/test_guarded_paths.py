@@ -78,7 +78,7 @@ INVERSES = [
 @pytest.mark.parametrize("bound", ["len(x)", "k"])
 def test_what_fails_fails_on_its_own_path_alone(ask_within, body, bound):
     text = f"z = 1.0\nfor i in range({bound}):\n    if x[i] > 0.5:\n        {body}"
-    space = {"inv": np.linalg.inv, "k": 4}
+    space: dict[str, Any] = {"inv": np.linalg.inv, "k": 4}
     for order in permutations([(x, a) for x in ROWS for a in MATRICES], 3):
         ask = ask_within()
         for x, a in order:
