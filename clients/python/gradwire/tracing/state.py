@@ -24,7 +24,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
-from functools import partial
+from functools import partial, singledispatchmethod
 from operator import is_
 from types import (
     BuiltinFunctionType,
@@ -195,6 +195,8 @@ class State:
                 return (*self._captured(value), *self._attributes(value))
             self._bare.append((value, value.__code__))
             return tuple(self._captured(value))
+        if isinstance(value, singledispatchmethod):
+            return (value.func, value.dispatcher)  # the rest is a cache
         if isinstance(value, partial):
             return (value.func, value.args, value.keywords)
         if isinstance(value, MethodType):
