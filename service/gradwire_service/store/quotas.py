@@ -1,4 +1,4 @@
-"""Quotas and expiry of records, and the refusals of what is over them."""
+"""Quotas and expiry of records, and the errors of a record that exceeds a quota."""
 
 from __future__ import annotations
 

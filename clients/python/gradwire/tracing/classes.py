@@ -78,14 +78,15 @@ def noting(original: Callable[..., Any]) -> Callable[..., Any]:
 
     def function(*args: Any, **kwargs: Any) -> Any:
         trace = current()
-        if trace is not None and not (original is open and _writes(*args[1:2], **kwargs)):
+        mode = args[1] if len(args) > 1 else kwargs.get("mode", "r")
+        if trace is not None and not (original is open and _writes(mode)):
             trace.reads_files = True
         return original(*args, **kwargs)
 
     return update_wrapper(function, original)
 
 
-def _writes(mode: Any = "r", **_: Any) -> bool:
+def _writes(mode: Any) -> bool:
     """True of the modes of files that are written alone."""
     return isinstance(mode, str) and not {*"wax"}.isdisjoint(mode) and "+" not in mode
 

@@ -18,6 +18,7 @@ from gradwire.bfloat16 import (
     BFLOAT16,
     FLOAT16,
     NAME,
+    can_cast,
     dtype_of,
     in_place_of,
     name_of,
@@ -335,3 +336,12 @@ def _kind(value: Any) -> Any:
     ):
         return value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype
     return type(value)
+
+
+def check_cast(ufunc: np.ufunc, made: Any, target: Any, casting: Any = "same_kind") -> None:
+    """Raise NumPy's error unless a ufunc may write its result into an array."""
+    if not can_cast(made.dtype, target.dtype, casting):
+        raise TypeError(
+            f"Cannot cast ufunc {ufunc.__name__!r} output from {made.dtype!r} to "
+            f"{target.dtype!r} with casting rule {casting!r}"
+        )

@@ -9,7 +9,6 @@ from weakref import ref
 import numpy as np
 
 from gradwire import hints
-from gradwire.bfloat16 import can_cast
 from gradwire.chunked import is_dask
 from gradwire.hidden import plain
 from gradwire.stored import RemoteArray
@@ -22,6 +21,7 @@ from gradwire.tracing.shapes import (
     BY_VALUES,
     Aval,
     by_values,
+    check_cast,
     has_mask,
     is_basic,
     item_aval,
@@ -340,15 +340,6 @@ def _is_settled(term: Term) -> bool:
     """True unless the shape of a term's array is to be inferred by rules."""
     array = _array_of(term)
     return array is None or array._aval is not None or array._infer is None
-
-
-def check_cast(ufunc: np.ufunc, made: Any, target: Any, casting: Any = "same_kind") -> None:
-    """Raise NumPy's error unless a ufunc may write its result into an array."""
-    if not can_cast(made.dtype, target.dtype, casting):
-        raise TypeError(
-            f"Cannot cast ufunc {ufunc.__name__!r} output from {made.dtype!r} to "
-            f"{target.dtype!r} with casting rule {casting!r}"
-        )
 
 
 def python_number(value: Tracer) -> Any:

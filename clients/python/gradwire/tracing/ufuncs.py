@@ -16,9 +16,9 @@ from gradwire.tracing import literals
 from gradwire.tracing.calls import check_recorded, into, is_ordered, listed
 from gradwire.tracing.operators import COMPARISONS
 from gradwire.tracing.raising import checked, raises
-from gradwire.tracing.shapes import Aval, elementwise
+from gradwire.tracing.shapes import Aval, check_cast, elementwise
 from gradwire.tracing.terms import Term
-from gradwire.tracing.tracer import Tracer, check_cast, term_of, to_own_term, to_term, truth
+from gradwire.tracing.tracer import Tracer, term_of, to_own_term, to_term, truth
 from gradwire.tracing.traces import not_traceable, recording
 
 TRUTHS = frozenset({*COMPARISONS.values(), np.isnan, np.isfinite, np.isinf, np.logical_not})
