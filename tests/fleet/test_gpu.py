@@ -116,6 +116,13 @@ def parent_of(pid):
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
+async def until_idle(client):
+    """Wait until nothing computes on the GPU: one that did not stop at its deadline is killed."""
+    await until(
+        lambda: client.post("/v1/gradient", json=LARGE), lambda found: ran_on(found) == "gpu"
+    )
+
+
 async def computes(pid):
     """Wait until a process has computed for long."""
     before = spent(pid)
@@ -283,15 +290,13 @@ async def test_a_process_that_takes_over_and_a_restart_compile_nothing_again(tmp
 async def test_a_computation_stops_at_its_deadline_and_when_its_client_goes(always):
     late = await always.post("/v1/evaluate", json={**ENDLESS, "timeout_ms": 100})
     assert late.json()["code"] == "deadline_exceeded"
+    await until_idle(always)
     (pid,) = gpu_pids(always)
     running = asyncio.create_task(always.post("/v1/evaluate", json=ENDLESS))
     await computes(pid)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
-    # On a busy machine it may have been killed, since it did not stop at once.
-    await until(
-        lambda: always.post("/v1/gradient", json=LARGE), lambda found: ran_on(found) == "gpu"
-    )
+    await until_idle(always)
 
 
 async def test_a_computation_that_ignores_its_deadline_is_killed():
