@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import socket
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import count
+from itertools import count, repeat
 from pathlib import Path
 from statistics import quantiles
 from time import perf_counter
@@ -21,7 +23,7 @@ from typing import NamedTuple
 
 import httpx
 from measure import Row, compared
-from servers import GRADWIRE, JSON, LENGTH, Server, http_request, running
+from servers import GRADWIRE, LENGTH, Server, http_request, running
 from wire.forms import to_json
 
 _TENANTS, _THEIRS = ("127.0.0.2", "127.0.0.4", "127.0.0.5"), "127.0.0.3"
@@ -213,52 +215,44 @@ def _attacking(server: Server, name: str) -> Iterator[None]:
 # In the process that attacks
 
 
-async def _repeated(client: httpx.AsyncClient, clients: int, path: str, body: bytes) -> None:
-    """So many clients that send the same again and again, whatever the answer is."""
+async def _repeated(port: int, clients: int, requests: Iterator[bytes]) -> None:
+    """So many clients that send one after another, whatever the answers are."""
+    attacker = _Tenant(port, _THEIRS)
 
     async def again() -> None:
-        while True:
-            with suppress(httpx.HTTPError):
-                await client.post(path, content=body, headers={"content-type": JSON})
-            await asyncio.sleep(0)
+        for request in requests:
+            try:
+                await attacker.ask(request, b"")
+            except (OSError, EOFError):
+                await asyncio.sleep(0.001)
 
     await asyncio.gather(*(again() for _ in range(clients)))
 
 
-async def _programs(client: httpx.AsyncClient) -> None:
-    """Long programs, each new."""
-
-    async def again(first: int) -> None:
-        for number in range(first, 1 << 30, 16):
-            text = "\n".join(f"y{i} = sin(x) * {i} + {number}" for i in range(2_000))
-            with suppress(httpx.HTTPError):
-                await client.post("/v1/evaluate", json={"program": text, "variables": {"x": 1.0}})
-
-    await asyncio.gather(*(again(number) for number in range(16)))
+def _programs() -> Iterator[bytes]:
+    """Requests with long programs, each new."""
+    for number in count():
+        text = "\n".join(f"y{i} = sin(x) * {i} + {number}" for i in range(2_000))
+        yield http_request("/v1/evaluate", to_json({"program": text, "variables": {"x": 1.0}}))
 
 
 async def _connections(port: int, begun: bytes) -> None:
     """More connections than there may be, on each of which a request has begun."""
-    kept: list[asyncio.StreamWriter] = []
+    kept: deque[socket.socket] = deque()
     while True:
+        opened = socket.socket()
+        kept.append(opened)
         with suppress(OSError):
-            to, own = ("127.0.0.1", port), (_THEIRS, 0)
-            _, writer = await asyncio.open_connection(*to, local_addr=own)
-            writer.write(begun)
-            kept.append(writer)
+            opened.bind((_THEIRS, 0))
+            opened.connect(("127.0.0.1", port))
+            opened.send(begun)
         if len(kept) > 1_500:
-            kept.pop(0).close()
+            kept.popleft().close()
         await asyncio.sleep(0.001)
 
 
-def _posting(clients: int, path: str, body: bytes | None) -> Callable[[int], Awaitable[None]]:
-    async def attack(port: int) -> None:
-        transport = httpx.AsyncHTTPTransport(local_address=_THEIRS)
-        at = f"http://127.0.0.1:{port}"
-        async with httpx.AsyncClient(transport=transport, base_url=at, timeout=90) as client:
-            await (_programs(client) if body is None else _repeated(client, clients, path, body))
-
-    return attack
+def _posting(clients: int, path: str, body: bytes) -> Callable[[int], Awaitable[None]]:
+    return lambda port: _repeated(port, clients, repeat(http_request(path, body)))
 
 
 #: The attack is under way after so long.
@@ -267,7 +261,7 @@ _HEAD = b"POST /v1/gradient HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n
 _ASKED = to_json({"program": _ENDLESS, "variables": {"x": 0.5}, "timeout_ms": 60_000})
 ATTACKS: dict[str, Callable[[int], Awaitable[None]]] = {
     "64 clients with thousands of values": _posting(64, "/v1/evaluate", _VALUES),
-    "16 clients with long new programs": _posting(16, "", None),
+    "16 clients with long new programs": lambda port: _repeated(port, 16, _programs()),
     "24 computations without an end": _posting(24, "/v1/evaluate", _ASKED),
     "8 clients with optimisations without an end": _posting(8, "/v1/minimize", _OPTIMISED),
     "1,500 bodies that do not arrive": lambda port: _connections(port, _HEAD),

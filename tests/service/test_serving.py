@@ -1,5 +1,6 @@
 """How the process drains, by a clock."""
 
+import asyncio
 import math
 import signal
 
@@ -40,8 +41,9 @@ def drains_by_itself(server):
 async def test_work_is_accepted_for_a_while_and_the_process_stops_when_none_is_left(
     server, clock, begin
 ):
-    capacity = server._capacity
-    await capacity.enter("")
+    capacity, done = server._capacity, asyncio.Event()
+    working = asyncio.create_task(capacity.serve("", done.wait()))
+    await asyncio.sleep(0)
     assert not await server.on_tick(1)
     begin(server)
     assert not await server.on_tick(2)
@@ -53,14 +55,18 @@ async def test_work_is_accepted_for_a_while_and_the_process_stops_when_none_is_l
     assert capacity.refusing
     clock.advance(math.inf)
     assert not await server.on_tick(5)
-    capacity.leave("")
+    done.set()
+    await working
     assert await server.on_tick(6)
 
 
 @pytest.mark.parametrize("sent", [[signal.SIGINT], [signal.SIGTERM, signal.SIGTERM]])
 async def test_an_interrupt_or_a_second_signal_stops_it_at_once(server, sent):
-    await server._capacity.enter("")
+    working = asyncio.create_task(server._capacity.serve("", asyncio.Event().wait()))
+    await asyncio.sleep(0)
     for number in sent:
         assert not await server.on_tick(1)
         server.handle_exit(number, None)
     assert await server.on_tick(2)
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)

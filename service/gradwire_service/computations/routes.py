@@ -69,18 +69,14 @@ class Compute:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = Exchange(scope, self._settings, self._kind)
-        capacity = self._dependencies.capacity
-        await capacity.enter(exchange.tenant)
-        try:
-            await exchange.receive(receive)
-            body = await self._answer(exchange)
-        finally:
-            capacity.leave(exchange.tenant, exchange.loop_time.seconds)
+        answer = self._answer(exchange, receive)
+        body = await self._dependencies.capacity.serve(exchange.tenant, answer)
         self._offloader.count(exchange.outcome)
         await exchange.respond(send, body)
 
-    async def _answer(self, exchange: Exchange) -> SharedBody:
+    async def _answer(self, exchange: Exchange, receive: Receive) -> SharedBody:
         """Answer on the event loop if all of it is short, else by an executor."""
+        await exchange.receive(receive)
         work = await self._prepared(exchange)
         if work is None or self._dependencies.placement.always_gpu:
             return await self._offload(exchange, work)
@@ -98,11 +94,10 @@ class Compute:
             return None
         for _ in range(_MAX_LOADED):
             try:
-                with exchange.loop_time:
-                    poll = InlineDeadline(dependencies.clock)
-                    work = Computation(
-                        engine, dependencies.resolver, self._kind, request, poll, blocking=False
-                    )
+                poll = InlineDeadline(dependencies.clock)
+                work = Computation(
+                    engine, dependencies.resolver, self._kind, request, poll, blocking=False
+                )
                 return None if work.changes_store else work
             except UnreadText as unread:
                 known = self._known(exchange, None)
@@ -139,8 +134,7 @@ class Compute:
                 known.fail()
         if call.compiled and self._inline_limits.allow(call):
             try:
-                with exchange.loop_time:
-                    body = b"".join(work.finish(InlineDeadline(self._dependencies.clock)))
+                body = b"".join(work.finish(InlineDeadline(self._dependencies.clock)))
             except TooLongInline:
                 self._known(exchange, call.entry).fail()
             else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
@@ -28,6 +29,8 @@ VERSION = 1
 #: The owner of all leases: the service itself.
 SERVICE = ""
 _TOKEN_BYTES = 24
+#: The jobs that are read without being decoded again: each that is begun has its owner's counted.
+_MAX_DECODED = 1024
 
 
 class Job(NamedTuple):
@@ -69,6 +72,9 @@ class Job(NamedTuple):
         return cls(**known_fields(text, cls._fields[:-1]))
 
 
+_decoded = lru_cache(_MAX_DECODED)(Job.from_json)
+
+
 class StoredJob(NamedTuple):
     """A job in the store, with its key, the time when it expires, and its text."""
 
@@ -80,7 +86,7 @@ class StoredJob(NamedTuple):
     @classmethod
     def of(cls, key: Key, record: StoredRecord | ListedRecord | Peeked) -> Self:
         """The job in a record."""
-        return cls(key, Job.from_json(record.head), record.expires_at, record.head)
+        return cls(key, _decoded(record.head), record.expires_at, record.head)
 
     @property
     def is_later(self) -> bool:

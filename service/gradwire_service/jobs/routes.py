@@ -164,11 +164,8 @@ def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIR
     @routes.delete("/{job}", **_REMOVE)
     async def remove(request: Request, job: str) -> Response:
         exchange = Exchange(request.scope, dependencies.settings, "jobs.remove")
-        await capacity.enter(exchange.tenant)
-        try:
-            await runs.cancel(Key("jobs", exchange.request.owner, job))
-        finally:
-            capacity.leave(exchange.tenant)
+        cancelling = runs.cancel(Key("jobs", exchange.request.owner, job))
+        await capacity.serve(exchange.tenant, cancelling)
         exchange.outcome.status = 204
         return Reply(exchange, b"")
 

@@ -9,6 +9,7 @@ import orjson
 from fastapi import APIRouter, Request
 from gradwire_solvers import SolveKind
 from starlette.responses import Response
+from starlette.types import Receive
 
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.jobs import Cancelled, StoredJob
@@ -47,14 +48,10 @@ class Solving:
     async def answer(self, request: Request, kind: SolveKind) -> Response:
         """The result if it is there in time, else the job."""
         exchange = Exchange(request.scope, self._settings, kind)
-        await self._capacity.enter(exchange.tenant)
-        try:
-            await exchange.receive(request.receive)
-            return await self._answer(exchange)
-        finally:
-            self._capacity.leave(exchange.tenant)
+        return await self._capacity.serve(exchange.tenant, self._answer(exchange, request.receive))
 
-    async def _answer(self, exchange: Exchange) -> Response:
+    async def _answer(self, exchange: Exchange, receive: Receive) -> Response:
+        await exchange.receive(receive)
         background, wait_seconds = await self._waiting(exchange)
         headers = exchange.request.headers
         preferences = headers.get(b"prefer", b"").lower().split(b",")

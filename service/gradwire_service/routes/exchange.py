@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from hashlib import sha256
 from ipaddress import IPv6Address, ip_address
-from time import perf_counter
 from typing import NoReturn
 
 from starlette.responses import Response
@@ -26,21 +25,6 @@ from gradwire_service.wire.shared import MAX_INLINE_BYTES, Chunks, SharedBody, S
 _ANONYMOUS_OWNER = sha256(b"").hexdigest()
 
 
-class Stopwatch:
-    """Adds up the seconds of its contexts."""
-
-    __slots__ = ("_start", "seconds")
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def __enter__(self) -> None:
-        self._start = perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        self.seconds += perf_counter() - self._start
-
-
 class Exchange:
     """An HTTP request for a task, and its response."""
 
@@ -58,8 +42,6 @@ class Exchange:
         self._task = task
         self._arguments = arguments
         self._most_bytes = settings.max_body_bytes
-        #: Around what it takes of the event loop.
-        self.loop_time = Stopwatch()
 
     @property
     def outcome(self) -> Outcome:

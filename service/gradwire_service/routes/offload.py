@@ -33,13 +33,13 @@ class Offloader:
     async def answer(self, request: HttpRequest, task: str, *arguments: str) -> Reply:
         """Run a task for a request, and return the reply. The home of a tape is its id."""
         exchange = Exchange(request.scope, self._settings, task, arguments)
-        await self._capacity.enter(exchange.tenant)
-        try:
+
+        async def answer() -> SharedBody:
             await exchange.receive(request.receive)
             on_gpu = task.startswith("tapes.") and self._placement.always_gpu
-            body = await self.offload(exchange, home=exchange.tape, on_gpu=on_gpu)
-        finally:
-            self._capacity.leave(exchange.tenant)
+            return await self.offload(exchange, home=exchange.tape, on_gpu=on_gpu)
+
+        body = await self._capacity.serve(exchange.tenant, answer())
         self.count(exchange.outcome)
         return Reply(exchange, body)
 
