@@ -36,6 +36,9 @@ class Namespace(Protocol):
     softplus: Callable[[Any], Any]
     #: Along the last axis.
     concatenate: Callable[[Any], Any]
+    stack: Callable[[Any], Any]
+    #: ``odeint(slope, start, times, *parameters)``, by adaptive steps.
+    odeint: Callable[..., Any]
     #: ``scan(step, carry, times, *rows)`` repeats ``step(carry, *row)``.
     scan: Callable[..., Any]
 
@@ -108,6 +111,15 @@ def lstm(xp: Namespace, sequence: Any, gates: Any, extra: Any, state: Any) -> An
 
     start = [state[2 * i] for i in layers], [state[2 * i + 1] for i in layers], 0.0
     return xp.scan(step, start, len(sequence) - 1, sequence[:-1], sequence[1:])[2]
+
+
+def odeint(
+    xp: Namespace, start: Any, times: Any, alpha: Any, beta: Any, delta: Any, kappa: Any
+) -> Any:
+    def slope(y: Any, _: Any, a: Any, b: Any, d: Any, k: Any) -> Any:
+        return xp.stack([a * y[0] - b * y[0] * y[1], d * y[0] * y[1] - k * y[1]])
+
+    return xp.sum(xp.odeint(slope, start, times, alpha, beta, delta, kappa) ** 2)
 
 
 def runge_kutta(

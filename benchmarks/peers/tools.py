@@ -102,6 +102,7 @@ def jax_namespace(*, unrolled: bool = False) -> Any:
     """The functions of workloads in JAX."""
     import jax
     import jax.numpy as jnp
+    from jax.experimental.ode import odeint
 
     def scan(step: Callable[..., Any], carry: Any, times: int, *rows: Any) -> Any:
         return jax.lax.scan(lambda c, row: (step(c, *row), None), carry, rows, times)[0]
@@ -114,6 +115,8 @@ def jax_namespace(*, unrolled: bool = False) -> Any:
         logsumexp=jax.scipy.special.logsumexp,
         softplus=jax.nn.softplus,
         concatenate=partial(jnp.concatenate, axis=1),
+        stack=jnp.stack,
+        odeint=odeint,
         affine=_affine,
         scan=objectives.scan if unrolled else scan,
     )
@@ -192,8 +195,10 @@ def asked(tool: str, row: Workload) -> bool:
     """True if a tool supports this workload.
 
     CasADi uses double precision and cannot differentiate matrix factorisations. JAX runs loops as
-    ``scan``, and scalar loops also unrolled.
+    ``scan``, and scalar loops also unrolled; of the others it alone has an ``odeint``.
     """
+    if row.objective == "odeint":
+        return tool in ("numpy", "gradwire", "machine code", "jax")
     if tool == "jax unrolled":
         return row.objective == "runge_kutta"
     return tool != "casadi" or (row.dtype == "float64" and row.objective != "cholesky")

@@ -66,6 +66,13 @@ CHOLESKY = """
 factor = cholesky(covariance)
 sum(solve_triangular(factor, y, lower=True)**2) / 2 + sum(log(diagonal(factor)))
 """
+ODEINT = """
+def slope(y, t):
+    return stack([alpha * y[0] - beta * y[0] * y[1], delta * y[0] * y[1] - kappa * y[1]])
+
+
+sum(odeint(slope, start, times)**2)
+"""
 #: The initial numbers of predators and prey, their rates, and the step size.
 RATES = {"prey": 1.0, "predators": 0.5, "alpha": 0.6, "beta": 1.3, "delta": 1.0, "kappa": 0.9}
 STEP = 0.01
@@ -88,6 +95,8 @@ class Workload(NamedTuple):
     #: The maximum for the first call in ms; every workload also has a maximum of a tenth of JAX's.
     first_bar: float = 5.0
     dtype: str = "float64"
+    #: The error that is allowed, relative to the largest element; 0 is that of the dtype.
+    error: float = 0.0
     kind: Literal["gradient", "hessian"] = "gradient"
 
     def drawn(self, sizes: Mapping[str, int]) -> Values:
@@ -110,6 +119,8 @@ class Workload(NamedTuple):
     @property
     def rtol(self) -> float:
         """The tolerance relative to the largest element, to compare with the result by hand."""
+        if self.error:
+            return self.error
         return 1e-9 if self.dtype == "float64" else 1e-4
 
 
@@ -176,6 +187,12 @@ def _predators(_: Draw, steps: int) -> Values:
     return {name: np.asarray(number) for name, number in RATES.items()}
 
 
+def _orbit(_: Draw, n: int) -> Values:
+    rates = {name: np.asarray(RATES[name]) for name in ("alpha", "beta", "delta", "kappa")}
+    start = np.array([RATES["prey"], RATES["predators"]])
+    return {"start": start, "times": np.linspace(0, 10, n), **rates}
+
+
 def _hessian(draw: Draw, n: int) -> Values:
     return {"a": draw.normal(size=(n, n)), "x": draw.normal(size=n)}
 
@@ -203,6 +220,7 @@ def _rows() -> list[Workload]:
     valley = ("rosenbrock", _always(ROSENBROCK), _vector, ("x",))
     perceptron = ("mlp", _always(MLP), _mlp, layers, network, tiny, 1.05, 5.0)
     orbit = ("runge_kutta", runge_kutta, _predators, rates)
+    adaptive = ("odeint", _always(ODEINT), _orbit, ("start", *rates[2:]))
     mixture = ("gmm", _always(GMM), _gmm, ("alpha", "means", "logs", "lower"))
     mixtures = {"n": 1000, "k": 25, "d": 10}, {"n": 7, "k": 3, "d": 4}
     recurrent = ("lstm", _always(LSTM), _lstm, ("gates", "extra"))
@@ -221,6 +239,7 @@ def _rows() -> list[Workload]:
         Workload("LSTM, 2 layers, 1,024 steps of 14", *recurrent, *texts, 1.1),
         Workload("RK4, 1,163 scalar operations", *orbit, {"steps": 20}, {"steps": 2}, 2.0, 25.0),
         Workload("RK4, 5,803 scalar operations", *orbit, {"steps": 100}, {"steps": 3}, 2.0, inf),
+        Workload("odeint, 50 times", *adaptive, fifty, ten, 0.5, 100.0, error=1e-5),
         Workload("Hessian, n = 50", *matrix, fifty, ten, 1.5, kind="hessian"),
         Workload("logistic, 10,000 x 100", *logistic, *points, 1.1),
         Workload("Cholesky likelihood, n = 200", *normal, {"n": 200}, ten, 1.5),

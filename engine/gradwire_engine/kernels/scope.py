@@ -28,6 +28,8 @@ _MOST_PRODUCTS = 4096
 _MOST_ELEMENTS = 1 << 20
 #: Most instructions of a kernel: compiling takes time in proportion.
 MOST_INSTRUCTIONS = 600
+#: Most of the body of a loop: what is left to a walk costs some microseconds in each pass.
+_MOST_IN_BODY = 2 * MOST_INSTRUCTIONS
 
 
 def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
@@ -96,7 +98,7 @@ def is_lone_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
 def _is_body(op: Loop, args: Sequence[int], views: Views, most: int | None) -> bool:
     """True if kernels can compute all of a loop's body, of at most so many elements."""
     body = LoopBody(op)
-    if len(body.slots) > MOST_INSTRUCTIONS:
+    if len(body.slots) > _MOST_IN_BODY:
         return False
     inside = body.instructions
     if most is not None and sum([_elements(inside, slot) for slot in body.slots]) > most:

@@ -334,6 +334,25 @@ def test_times_may_fall_repeat_or_be_one(ask, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("count", [2, 127, 129, 300])
+def test_times_are_as_many_as_wanted(ask, way, count):
+    """They are taken in blocks: of values of two numbers up to 128 times make one."""
+    times = 3 * np.linspace(0, 1, count) ** 2
+    weights = np.random.default_rng(count).normal(size=(count, 2))
+    text = f"sum(w * odeint(lambda y, t: -k * y, y0, times, rtol=1e-9, atol=1e-9, {way}))"
+    y0, k = np.array([3.0, 4.0]), 0.8
+    answer = ask.answer(text, {"w": weights, "k": k, "y0": y0, "times": times})
+    falls = np.exp(-k * times)
+    products = weights @ y0
+    assert answer.value == pytest.approx(falls @ products, abs=1e-6)
+    assert_allclose(answer.gradients["w"], falls[:, None] * y0, rtol=1e-6)
+    assert_allclose(answer.gradients["y0"], falls @ weights, atol=1e-6)
+    assert answer.gradients["k"] == pytest.approx(-(times * falls) @ products, abs=1e-5)
+    moved = -k * falls * products
+    assert_allclose(answer.gradients["times"][1:], moved[1:], atol=1e-5)
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_complex_values_turn(ask, way):
     text = f"real(odeint(lambda y, t: 1j * k * y, y0, [0.0, 1.0], {way})[-1])"
     got = ask.gradients(text, {"k": 0.6, "y0": 2.0 + 0j})

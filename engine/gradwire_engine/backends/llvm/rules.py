@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
+import numpy as np
+
 from gradwire_engine.backends.walk.rules import RULES as FOR_NUMPY
 from gradwire_engine.kernels.form import FLOATS
 from gradwire_engine.kernels.matrices import is_small
@@ -18,6 +20,7 @@ from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.arrays.windows import Windows
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract, contract
 from gradwire_engine.ops.linalg.determinants import LogAbsDet, SLogDet
 from gradwire_engine.ops.patterns import Span
@@ -25,13 +28,16 @@ from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply
 from gradwire_engine.ops.pointwise.comparison import NotEqual
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.reductions.normalized import Shift
-from gradwire_engine.ops.reductions.reductions import Max, Sum
+from gradwire_engine.ops.reductions.reductions import AllOf, AnyOf, Max, Min, Quantifier, Sum
 from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
 from gradwire_engine.ops.signals.convolution import Convolve, ConvolveWithin
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant, united
 
 #: Most columns of a matrix that kernels add up one by one.
 _MOST_COLUMNS = 16
+#: Most elements of which kernels see whether some are true, since NumPy is quick at it.
+_MOST_FLAGS = 4096
+_FLOAT = np.dtype(np.float64)
 #: Most views that are looked through for them.
 _MOST_VIEWS = 4
 
@@ -113,6 +119,18 @@ def _total(terms: Sequence[Expression]) -> Expression:
     return reduce(lambda total, term: (Add(), [total, term]), terms)
 
 
+def _quantified(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
+    """Whether some of a few elements are true, or all: the greatest of them, or the least."""
+    assert isinstance(op, Quantifier)
+    (x,) = args
+    if not op.axes or not 0 < values.size(x) <= _MOST_FLAGS:
+        return None
+    flags: Expression = NotEqual(), [x, constant(0, values.dtype(x))]
+    extreme = Max if isinstance(op, AnyOf) else Min
+    found: Expression = extreme(op.axes), [(AsType(_FLOAT), [flags])]
+    return NotEqual(), [found, constant(0, _FLOAT)]
+
+
 def _convolved(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """A convolution with a short vector: its elements times the other, moved, added up."""
     assert isinstance(op, Convolve)
@@ -166,6 +184,8 @@ RULES: Mapping[type[Op], Rule] = united(
         Shift: _shift,  # mixture: component by component
         Contract: _by_columns,  # autoregression: windows
         Sum: _added,  # polynomial: sum of powers
+        AnyOf: _quantified,  # adaptive steps: gradient
+        AllOf: _quantified,  # adaptive steps: gradient
         Convolve: _convolved,  # heat equation: convolution
         ConvolveWithin: _convolved_within,  # heat equation: convolution
         Item: _log_determinant,  # small matrices: decision 70

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gradwire_engine.answer import Limits
+from gradwire_engine.check import interpret
 from gradwire_engine.engine import Engine
-from numpy.testing import assert_allclose
+from gradwire_engine.loops.loop import Loop
+from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.ops.builder import Builder
+from gradwire_engine.ops.reductions.reductions import Quantifier
+from gradwire_engine.optimize.simplify import optimize
+from gradwire_engine.tape import ArrayType
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 pytest.importorskip("llvmlite")
 
@@ -118,3 +128,33 @@ def test_differences_that_all_who_read_them_distribute_are_not_made(monkeypatch)
     made = call.entry.paths[0].executable.tape.instructions
     given = [[made[a].type.shape for a in i.args] for i in made if i.op.name == "subtract"]
     assert [(1000, 10), (25, 1, 10)] not in given
+
+
+@pytest.mark.parametrize("name", ["any", "all"])
+@pytest.mark.parametrize("axis", [0, 1, (0, 1)])
+@pytest.mark.parametrize("dtype", [bool, np.int64, np.float32, np.float64, np.complex128])
+@given(st.lists(st.sampled_from([0.0, -0.0, 1.0, np.inf, np.nan]), min_size=6, max_size=6))
+def test_kernels_see_whether_some_are_true(name, axis, dtype, elements):
+    given = np.nan_to_num(elements) if np.dtype(dtype).kind == "i" else np.array(elements)
+    with np.errstate(all="ignore"):
+        x = given.astype(dtype).reshape(2, 3)
+    b = Builder(Limits())
+    tape = b.tape([FUNCTIONS[name].record(b, b.input(ArrayType(x.dtype, x.shape)), axis=axis)])
+    better = optimize(tape, NativeBackend())
+    assert not any(isinstance(each.op, Quantifier) for each in better.instructions)
+    found = interpret(better, [x])[better.outputs[0]]
+    assert_array_equal(found, getattr(np, name)(x, axis=axis), strict=True)
+
+
+def test_adaptive_steps_and_their_derivatives_are_kernels(monkeypatch):
+    monkeypatch.setattr(Engine, "backend", NativeBackend())
+    text = "sum(odeint(lambda y, t: -k * y * y, y0, times))"
+    values = {"k": 0.8, "y0": np.array([1.0, 2.0]), "times": np.linspace(0, 3, 20)}
+    call = asked(Asker(), text, {name: np.asarray(value) for name, value in values.items()})
+    answer = call.replay(go_on)
+    assert answer.value == pytest.approx(
+        sum((y0 / (1 + y0 * 0.8 * values["times"])).sum() for y0 in values["y0"]), rel=1e-7
+    )
+    run = call.entry.paths[0].executable
+    assert kernels(run)
+    assert not any(isinstance(each.op, Loop) for each in run.replayed.instructions)
