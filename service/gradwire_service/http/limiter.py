@@ -28,6 +28,9 @@ MAX_RESERVED = 64
 #: What is answered on those: a client that fills all others does not hide whether this one lives.
 HEALTH = frozenset(("/healthz", "/readyz"))
 _LIST_SECONDS = 0.02
+#: A connection that has been idle for less is not closed for another: its next request, or its
+#: first, may be on the way.
+_SPARED_SECONDS = 2.0
 #: Connections that are checked between other events: to refuse one takes 0.3 ms.
 _PIECE = 8
 #: Connections of an address of which one that sends a body is cut.
@@ -113,7 +116,8 @@ class ConnectionLimiter:
         if not self._idle and now >= self._list_from:
             self._list_from = now + _LIST_SECONDS
             since = [(one.idle_since, one) for one in self._connections if one is not new]
-            idle = [(at, one) for at, one in since if at is not None]
+            latest = now - _SPARED_SECONDS
+            idle = [(at, one) for at, one in since if at is not None and at <= latest]
             self._idle = [one for _, one in sorted(idle, key=lambda pair: -pair[0])]
         count = len(self._of_address[new.address])
         for place in range(len(self._idle) - 1, -1, -1):

@@ -305,7 +305,7 @@ def test_the_connection_idle_longest_is_closed_for_a_new_one(serving):
     used.sendall(NOTHING)
     received(used, b"\r\n\r\n")
     until(lambda: len(idle(served)) == 2)
-    served.clock.advance(1)
+    served.clock.advance(2)
     for closed in unused, used:
         connection = served.connect()
         connection.sendall(echo(b"a"))
@@ -314,6 +314,24 @@ def test_the_connection_idle_longest_is_closed_for_a_new_one(serving):
     busy.sendall(b"\r\n")
     served.release()
     received(busy, b"\r\n\r\nslow")
+
+
+def test_a_connection_that_has_just_come_is_not_closed_for_another(serving):
+    """Its request may be on the way; the address that has most gives place to both."""
+    served = serving(max_connections=4, proxies=())
+    many = [served.connect() for _ in range(4)]
+    for connection in many:
+        connection.sendall(ECHO)
+    until(lambda: len(served.limiter) == 4 and not idle(served))
+    first = served.connect("127.0.0.2")
+    until(lambda: len(idle(served)) == 1)
+    served.clock.advance(1)
+    second = served.connect("127.0.0.3")
+    until(lambda: len(idle(served)) == 2)
+    for connection in first, second:
+        connection.sendall(echo(b"a"))
+        received(connection, b"\r\n\r\na")
+    assert [is_ended(connection) for connection in many].count(True) == 2
 
 
 def idle(served):
