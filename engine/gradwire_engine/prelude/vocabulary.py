@@ -39,6 +39,7 @@ from gradwire_engine.ops.elementwise import (
 )
 from gradwire_engine.ops.images.interpolation import BORDERS, SPLINES, inside, sampled, within
 from gradwire_engine.ops.images.resampling import cubic, hat, nearest, stretched
+from gradwire_engine.ops.linalg.matrix_functions import Expm
 from gradwire_engine.ops.linalg.products import times
 from gradwire_engine.ops.linalg.singular import completed
 from gradwire_engine.ops.linalg.solving import adjoint
@@ -242,6 +243,7 @@ CONSTANTS: dict[str, Any] = {
     "new_axes": unsqueeze,
     "swapped": swap_last,
     "conjugated": conj,
+    "exponential_along": Expm().along,
     "indexed": _indexed,
     # Of dtypes.
     "kind": lambda x: kind_of(x.dtype),

@@ -1,4 +1,4 @@
-"""Functions of square matrices: exponential, logarithm, powers, sign; Sylvester's equation."""
+"""Functions of square matrices: exponential, logarithm, square root; Sylvester's equation."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import ShapeMismatch
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.slicing import Slice
-from gradwire_engine.ops.axes import flag
-from gradwire_engine.ops.base import Cotangents, Static, macro, register
-from gradwire_engine.ops.conversion import floating
+from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.products import MatMul
-from gradwire_engine.ops.linalg.solving import OfSquare, Solve, adjoint
+from gradwire_engine.ops.linalg.solving import OfSquare, adjoint
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Var
 
 
 def for_each(xp: Any, function: Callable[..., Any], *operands: Any) -> Any:
@@ -43,20 +41,6 @@ def for_each(xp: Any, function: Callable[..., Any], *operands: Any) -> Any:
     return z
 
 
-def _along(function: OfSquare, a: Var, direction: Var) -> Var:
-    """The derivative of a matrix function at ``a`` along ``direction``.
-
-    It is the upper right block of the function of ``[[a, direction], [0, a]]``.  Source: Higham,
-    Functions of Matrices (2008), theorem 3.6.
-    """
-    b, n, ndim = a.builder, a.shape[-1], a.ndim
-    beside, below = Concatenate(ndim - 1), Concatenate(ndim - 2)
-    zero = b.full(0, ArrayType(a.dtype, a.shape))
-    z = function(below(beside(a, direction), beside(zero, a)))
-    starts = (*[0] * (ndim - 1), n)
-    return Slice(starts, (*a.shape[:-1], 2 * n))(z)
-
-
 class MatrixFunction(OfSquare):
     """A power series of square matrices with real coefficients."""
 
@@ -65,7 +49,20 @@ class MatrixFunction(OfSquare):
 
         It is that at ``a^H`` along ``z_bar``, except where ``a`` is on the logarithm's branch cut.
         """
-        return (adjoint(_along(self, operands[0], adjoint(z_bar))),)
+        return (adjoint(self.along(operands[0], adjoint(z_bar))),)
+
+    def along(self, a: Var, direction: Var) -> Var:
+        """The derivative at ``a`` along ``direction``.
+
+        It is the upper right block of the function of ``[[a, direction], [0, a]]``.  Source:
+        Higham, Functions of Matrices (2008), theorem 3.6.
+        """
+        b, n, ndim = a.builder, a.shape[-1], a.ndim
+        beside, below = Concatenate(ndim - 1), Concatenate(ndim - 2)
+        zero = b.full(0, ArrayType(a.dtype, a.shape))
+        z = self(below(beside(a, direction), beside(zero, a)))
+        starts = (*[0] * (ndim - 1), n)
+        return Slice(starts, (*a.shape[:-1], 2 * n))(z)
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Some 30 n³ for each matrix."""
@@ -161,28 +158,3 @@ class SolveSylvester(OfSquare):
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Two Schur forms and the substitution."""
         return sum(25 * kind.size * kind.shape[-1] for kind in types)
-
-
-@macro("expm_frechet", "linalg.expm_frechet")
-def expm_frechet(b: Builder, A: Any, E: Any, compute_expm: Static = True) -> Any:
-    """The list of ``exp A`` and of its derivative along ``E``; without ``compute_expm`` the latter.
-
-    Source: Higham, Functions of Matrices (2008), section 10.6.
-    """
-    a, direction = (floating(b, x) for x in b.promote(A, E))
-    exponential = Expm()(a)
-    if direction.shape != a.shape:
-        raise ShapeMismatch(f"expm_frechet needs two equal shapes, got {a.type}, {direction.type}")
-    slope = _along(Expm(), a, direction)
-    return [exponential, slope] if flag(compute_expm, "compute_expm") else slope
-
-
-@macro("signm", "linalg.signm")
-def signm(b: Builder, A: Any) -> Any:
-    """Sign of each square matrix without imaginary eigenvalues: ``z = (a a)^-1/2 a``.
-
-    Source: Higham, Functions of Matrices (2008), eq. 5.3.
-    """
-    a = floating(b, A)
-    OfSquare.infer(Sqrtm(), a.type)
-    return Solve()(Sqrtm()(MatMul()(a, a)), a)

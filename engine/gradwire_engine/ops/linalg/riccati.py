@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.base import PRIMITIVES, Cotangents, Op, macro, register
+from gradwire_engine.errors import ShapeMismatch
+from gradwire_engine.ops.base import PRIMITIVES, Cotangents, Op, register
 from gradwire_engine.ops.batching import over_stacks
-from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.matrix_functions import for_each
 from gradwire_engine.ops.linalg.products import MatMul
@@ -15,7 +14,7 @@ from gradwire_engine.ops.linalg.solving import OfSquare, Solve, adjoint
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Var
 
 
 class SolveRiccati(Op):
@@ -132,33 +131,3 @@ class SolveStein(OfSquare):
         of, (a, _) = MatMul(), operands
         q_bar = self(adjoint(a), z_bar)
         return of(of(q_bar, a), adjoint(z)) + of(of(adjoint(q_bar), a), z), q_bar
-
-
-def _riccati(builder: Builder, op: SolveRiccati, given: Any, beside: tuple[Any, ...]) -> Any:
-    if any(x is not None for x in beside):
-        raise BadArgument("Riccati's equations with e or s are not solved", hint="leave them out")
-    a, b, q, r = (floating(builder, x) for x in builder.promote(*given))
-    return op(a, b, (r + adjoint(r)) * 0.5, (q + adjoint(q)) * 0.5)
-
-
-@macro("solve_continuous_are", "linalg.solve_continuous_are")
-def solve_continuous_are(
-    builder: Builder, a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None
-) -> Any:
-    """Stabilising ``z`` of ``a^H z + z a - z b r^-1 b^H z + q = 0``; stacks are broadcast.
-
-    Of ``q`` and ``r`` the Hermitian parts count.  NaN where there is no such solution.
-    """
-    return _riccati(builder, SolveContinuousRiccati(), (a, b, q, r), (e, s))
-
-
-@macro("solve_discrete_are", "linalg.solve_discrete_are")
-def solve_discrete_are(
-    builder: Builder, a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None
-) -> Any:
-    """Stabilising ``z`` of ``z = a^H z a - a^H z b (r + b^H z b)^-1 b^H z a + q``.
-
-    Of ``q`` and ``r`` the Hermitian parts count; stacks are broadcast.  NaN where there is no such
-    solution.
-    """
-    return _riccati(builder, SolveDiscreteRiccati(), (a, b, q, r), (e, s))
