@@ -39,6 +39,7 @@ from gradwire_engine.ops.elementwise import (
 )
 from gradwire_engine.ops.images.interpolation import BORDERS, SPLINES, inside, sampled, within
 from gradwire_engine.ops.images.resampling import cubic, hat, nearest, stretched
+from gradwire_engine.ops.linalg.coordinates import check_places, check_values
 from gradwire_engine.ops.linalg.matrix_functions import Expm
 from gradwire_engine.ops.linalg.products import times
 from gradwire_engine.ops.linalg.singular import completed
@@ -262,6 +263,7 @@ CONSTANTS: dict[str, Any] = {
             *(range_of, reshaped, held, Span),
             *(adjoint, check_ids, check_nesting, completed, embedded, moved, nearest_offset),
             *(cubic, hat, nearest, reversed_conj, stretched),
+            *(check_places, check_values),
             *(bool, dtype_of, int),
         )
     },

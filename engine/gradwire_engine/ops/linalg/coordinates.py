@@ -1,6 +1,8 @@
 """Products and solutions with sparse matrices, and sampled products, closed under derivatives.
 
-Element ``(row_i, column_i)`` of the matrix is ``values_i``; repeats add up.
+Element ``(row_i, column_i)`` of the matrix is ``values_i``; repeats add up. Gradients in the values
+are those of the nonzeros alone, so that everything, to all orders, costs what the nonzeros cost.
+Places are counted from 0; one outside the matrix is an error.
 """
 
 from __future__ import annotations
