@@ -60,6 +60,7 @@ from gradwire_engine.ops.random.keys import (
     shape_for,
 )
 from gradwire_engine.ops.reductions.norms import Norm
+from gradwire_engine.ops.reductions.order_statistics import QUANTILE_METHODS, known_place
 from gradwire_engine.ops.reductions.reductions import Sum, spread
 from gradwire_engine.ops.rules import by_formula
 from gradwire_engine.ops.sequences.cumulative import shifted
@@ -210,6 +211,7 @@ CONSTANTS: dict[str, Any] = {
     "inf": math.inf,
     "nan": math.nan,
     "splines": SPLINES,
+    "quantile_methods": QUANTILE_METHODS,
     # The element that stands for an index beyond the edges, by the names of ways to extend arrays.
     "border_modes": (*BORDERS,),
     "folded": lambda index, length, border: BORDERS[border](index, length),
@@ -263,7 +265,7 @@ CONSTANTS: dict[str, Any] = {
             *(range_of, reshaped, held, Span),
             *(adjoint, check_ids, check_nesting, completed, embedded, moved, nearest_offset),
             *(cubic, hat, nearest, reversed_conj, stretched),
-            *(check_places, check_values),
+            *(check_places, check_values, known_place),
             *(bool, dtype_of, int),
         )
     },
