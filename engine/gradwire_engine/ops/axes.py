@@ -116,14 +116,6 @@ def with_ones(shape: Shape, axes: tuple[int, ...]) -> Shape:
     return tuple([1 if axis in axes else length for axis, length in enumerate(shape)])
 
 
-def row_major(index: Iterable[Any], shape: Shape) -> Any:
-    """The number of an element in row-major order, by its index along each axis of ``shape``."""
-    number = 0
-    for place, length in zip(index, shape, strict=True):
-        number = number * length + place
-    return number
-
-
 def few_axes(shape: Shape) -> Shape:
     """``shape``, if NumPy has arrays of so many axes."""
     if len(shape) > _MOST_AXES:

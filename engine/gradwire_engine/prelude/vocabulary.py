@@ -65,6 +65,7 @@ from gradwire_engine.ops.reductions.reductions import Sum, spread
 from gradwire_engine.ops.rules import by_formula
 from gradwire_engine.ops.sequences.cumulative import shifted
 from gradwire_engine.ops.signals.convolution import reversed_conj
+from gradwire_engine.ops.signals.pooling import pooled_axes
 from gradwire_engine.prelude.compiler import OPERATORS, TRUE
 from gradwire_engine.tape import FLOATING, ArrayType, kind_of
 
@@ -265,7 +266,7 @@ CONSTANTS: dict[str, Any] = {
             *(range_of, reshaped, held, Span),
             *(adjoint, check_ids, check_nesting, completed, embedded, moved, nearest_offset),
             *(cubic, hat, nearest, reversed_conj, stretched),
-            *(check_places, check_values, known_place),
+            *(check_places, check_values, known_place, pooled_axes),
             *(bool, dtype_of, int),
         )
     },

@@ -1,4 +1,4 @@
-"""Pooling: the largest, the average or the norm of windows, or of so many equal parts."""
+"""Pooling: the windows along each axis, and the places of their largest elements."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
-from gradwire_engine.ops.arrays.indexing import take
-from gradwire_engine.ops.arrays.shape import reshape
-from gradwire_engine.ops.arrays.windows import Windows, bordered, borders, per_axis, span
-from gradwire_engine.ops.axes import flag, integers, row_major
-from gradwire_engine.ops.base import Op, Static, macro, register
+from gradwire_engine.errors import DtypeMismatch, ShapeMismatch
+from gradwire_engine.ops.arrays.windows import borders, per_axis, span
+from gradwire_engine.ops.axes import flag, integers
+from gradwire_engine.ops.base import Op, register
 from gradwire_engine.ops.batching import over_stacks
-from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.ops.reductions.norms import vector_norm
-from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.tape import FLOATING, ArrayType, Type
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Var
 
 
 class Axis(NamedTuple):
@@ -29,7 +24,7 @@ class Axis(NamedTuple):
 
     length: int
     number: int
-    size: int
+    extent: int
     stride: int
     dilation: int
     before: int
@@ -42,7 +37,7 @@ class Axis(NamedTuple):
 
     def steps_to(self, place: int) -> Any:
         """The number of elements of each window before ``place``."""
-        return (-((self.starts - place) // self.dilation)).clip(0, self.size)
+        return (-((self.starts - place) // self.dilation)).clip(0, self.extent)
 
 
 @register("window_argmax", public=False)
@@ -72,23 +67,23 @@ class WindowArgMax(Op):
         lengths = [axis.length for axis in self.axes]
         index = xp.arange(math.prod(lengths)).reshape(lengths)
         for i, axis in reversed(list(enumerate(self.axes))):
-            pick = _by_window if axis.number < axis.size else _by_element
+            pick = _by_window if axis.number < axis.extent else _by_element
             best, index = pick(xp, best, index, axis, i - n)
         return index
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """One comparison for each element of a window."""
         assert isinstance(result, ArrayType)
-        return result.size * math.prod([axis.size for axis in self.axes])
+        return result.size * math.prod([axis.extent for axis in self.axes])
 
 
 def _by_element(xp: Any, best: Any, index: Any, axis: Axis, along: int) -> tuple[Any, Any]:
     """The largest of each window along an axis: the next element of all windows at once."""
     starts = xp.arange(axis.number) * axis.stride - axis.before
-    first = starts + xp.clip(-(starts // axis.dilation), 0, axis.size) * axis.dilation
+    first = starts + xp.clip(-(starts // axis.dilation), 0, axis.extent) * axis.dilation
     value = best.take(first, axis=along)
     number = xp.broadcast_to(index.take(first, axis=along), value.shape).copy()
-    for step in range(1, axis.size):
+    for step in range(1, axis.extent):
         place = starts + step * axis.dilation
         # An element repeated in place of one outside is never larger.
         column = xp.where((place >= 0) & (place < axis.length), place, first)
@@ -116,7 +111,7 @@ def _by_window(xp: Any, best: Any, index: Any, axis: Axis, along: int) -> tuple[
     return xp.concatenate(values, axis=along), xp.concatenate(numbers, axis=along)
 
 
-def _layout(
+def pooled_axes(
     x: Var, size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any
 ) -> tuple[Axis, ...]:
     """Windows of ``size`` over the last axes of ``x``, as many as it has lengths."""
@@ -145,105 +140,3 @@ def _layout(
                 "there is none, or one that holds no elements"
             )
     return tuple(found)
-
-
-def _windowed(x: Var, axes: tuple[Axis, ...]) -> Var:
-    """The elements of all windows, zeros outside: first the windows' axes, then their numbers."""
-    grown, parts = [], []
-    for axis in axes:
-        end = axis.stride * (axis.number - 1) + span(axis.size, axis.dilation) - axis.before
-        grown.append((axis.before, end - axis.length))
-        parts.append((axis.size, axis.stride, axis.dilation))
-    sizes, strides, dilations = zip(*parts, strict=True)
-    return Windows(sizes, strides, dilations)(bordered(x, grown))
-
-
-@macro("max_pool")
-def max_pool(
-    b: Builder,
-    x: Any,
-    size: Static,
-    stride: Static = None,
-    padding: Static = 0,
-    dilation: Static = 1,
-    ceil_mode: Static = False,
-    return_indices: Static = False,
-) -> Any:
-    """Largest element of each window over the last axes, as many as ``size`` has; NaN if one is.
-
-    ``stride`` is ``size`` by default, ``padding`` as for ``conv``; what it adds is never largest.
-    ``ceil_mode`` keeps windows that are not full.  With ``return_indices`` also the elements'
-    numbers in row-major order over those axes.  Convention: of equal elements the first has the
-    derivative.
-    """
-    x = b.array(x)
-    axes = _layout(x, size, stride, padding, dilation, ceil_mode)
-    index = WindowArgMax(axes)(x)
-    z = _elements(x, index, len(axes))
-    return [z, index] if flag(return_indices, "return_indices") else z
-
-
-def _elements(x: Var, index: Var, n: int) -> Var:
-    """Elements of ``x`` by their numbers in row-major order over its last ``n`` axes."""
-    b, lead = x.builder, x.shape[:-n]
-    length = math.prod(x.shape[-n:])
-    first = b.table((*lead, *[1] * n), lambda *at: row_major(at[: len(lead)], lead) * length)
-    flat = reshape(x, (x.type.size,))
-    return take(b, flat, index + first, 0)
-
-
-@macro("average_pool")
-def average_pool(
-    b: Builder,
-    x: Any,
-    size: Static,
-    stride: Static = None,
-    padding: Static = 0,
-    dilation: Static = 1,
-    ceil_mode: Static = False,
-    count_include_pad: Static = False,
-    divisor: Static = None,
-) -> Any:
-    """Average of each window over the last axes, as many as ``size`` has.
-
-    Windows are those of ``max_pool``.  The sum is divided by the number of elements, which with
-    ``count_include_pad`` includes the zeros of ``padding``, or by ``divisor``.
-    """
-    x = b.inexact(x)
-    axes = _layout(x, size, stride, padding, dilation, ceil_mode)
-    total = Sum(tuple(range(x.ndim - len(axes), x.ndim)))(_windowed(x, axes))
-    if divisor is not None:
-        if isinstance(divisor, bool) or not isinstance(divisor, int | float) or not divisor:
-            raise BadArgument(f"divisor must be a number other than 0, got {describe(divisor)}")
-        return total / divisor
-    padded = flag(count_include_pad, "count_include_pad")
-    counts = []
-    for axis in axes:
-        low, high = (-axis.before, axis.length + axis.after) if padded else (0, axis.length)
-        counts.append(axis.steps_to(high) - axis.steps_to(low))
-    if all((each == each[0]).all() for each in counts):
-        return total / float(math.prod([int(each[0]) for each in counts]))
-
-    def count(*window: Any) -> Any:
-        return math.prod([each[at] for each, at in zip(counts, window, strict=True)])
-
-    return total / b.table(tuple(map(len, counts)), count, total.dtype)
-
-
-@macro("lp_pool")
-def lp_pool(
-    b: Builder,
-    x: Any,
-    ord: Static,
-    size: Static,
-    stride: Static = None,
-    padding: Static = 0,
-    dilation: Static = 1,
-) -> Any:
-    """Norm of order ``ord`` of each window over the last axes, ``(sum |x|^ord)^(1 / ord)``.
-
-    Windows are those of ``max_pool``.  Convention: derivative 0 at windows of zeros for ``ord`` 2.
-    """
-    x = b.inexact(x)
-    axes = _layout(x, size, stride, padding, dilation, ceil_mode=False)
-    return vector_norm(b, _windowed(x, axes), tuple(range(x.ndim - len(axes), x.ndim)), ord=ord)
