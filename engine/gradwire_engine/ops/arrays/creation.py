@@ -1,4 +1,4 @@
-"""Arrays made from nothing but numbers: filled, counted, spaced; never stored in the tape."""
+"""Arrays made from nothing but numbers: filled, counted; never stored in the tape."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.arrays.shape import moveaxis, reshape
-from gradwire_engine.ops.axes import axis_of, flag, integer, lengths
+from gradwire_engine.ops.arrays.shape import reshape
+from gradwire_engine.ops.axes import lengths
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import everywhere
 from gradwire_engine.ops.builder import describe
-from gradwire_engine.ops.conversion import AsType, floating
-from gradwire_engine.ops.pointwise.selection import Floor
+from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.promotion import DTYPES, dtype_of
 from gradwire_engine.ops.reductions.reductions import Sum
-from gradwire_engine.tape import ArrayType, DType, Shape, Type
+from gradwire_engine.tape import ArrayType, DType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Scalar, Var
@@ -127,39 +126,3 @@ def arange(
         raise BadArgument("arange would have infinitely many numbers: the step is too small")
     length = -((first - last) // step) if whole else math.ceil(steps)
     return Progression(max(0, length))(b.scalar(first, target), b.scalar(step, target))
-
-
-@macro("linspace")
-def linspace(
-    b: Builder,
-    start: Any,
-    stop: Any,
-    num: Static = 50,
-    endpoint: Any = True,
-    dtype: Static = None,
-    axis: Static = 0,
-) -> Any:
-    """Numbers in equal steps: ``z_k = (1 - t) start + t stop`` with ``t = k / (num - 1)``.
-
-    Without ``endpoint``, ``t = k / num``.  ``start`` and ``stop`` may be arrays, whose points lie
-    along the new axis ``axis``.
-    """
-    low, high = (floating(b, end) for end in b.promote(start, stop))
-    if integer(num, "num") < 0:
-        raise BadArgument(f"linspace needs a num of at least 0, got {num}")
-    parts = num - 1 if flag(endpoint, "endpoint") else num
-    low, high = b.broadcast(low, _common(low, high)), b.broadcast(high, _common(low, high))
-    t = count(b, num, low.dtype) / max(parts, 1)
-    t = reshape(t, (num, *[1] * low.ndim))
-    z = (1 - t) * low + t * high
-    z = moveaxis(b, z, 0, axis_of(axis, z.ndim, "linspace"))
-    if dtype is None:
-        return z
-    target = dtype_of(dtype)
-    return AsType.record(b, Floor()(z) if target.kind in "iu" else z, target)
-
-
-def _common(x: Var, y: Var) -> Shape:
-    from gradwire_engine.ops.elementwise import broadcast_shapes
-
-    return broadcast_shapes(x.shape, y.shape)

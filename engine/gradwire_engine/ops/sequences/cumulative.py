@@ -1,20 +1,18 @@
-"""Running sums and products, the recurrence behind their derivatives, and differences."""
+"""Running sums and products, and the recurrence behind their derivatives."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.rearranging import Flip
 from gradwire_engine.ops.arrays.shape import Reshape
 from gradwire_engine.ops.arrays.slicing import sliced
-from gradwire_engine.ops.axes import axis_of, integer
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.axes import axis_of
+from gradwire_engine.ops.base import Cotangents, Op, Static, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.conversion import AsType
-from gradwire_engine.ops.elementwise import BOOL, conj
-from gradwire_engine.ops.pointwise.comparison import NotEqual
+from gradwire_engine.ops.elementwise import conj
 from gradwire_engine.ops.reductions.reductions import widened
 from gradwire_engine.tape import ArrayType, Type
 
@@ -126,37 +124,3 @@ def shifted(x: Var, axis: int, first: int) -> Var:
         return x
     front = x.builder.full(first, x.type._replace(shape=(*shape[:axis], 1, *shape[axis + 1 :])))
     return Concatenate(axis)(front, sliced(x, axis, 0, shape[axis] - 1))
-
-
-@macro("diff")
-def diff(
-    b: Builder, a: Any, n: Static = 1, axis: Static = -1, prepend: Any = None, append: Any = None
-) -> Any:
-    """Differences of neighbours along ``axis``, ``n`` times: ``z_i = x_{i+1} - x_i``.
-
-    ``prepend`` and ``append`` are put before and after first; of booleans, whether they differ.
-    """
-    x = b.array(a)
-    place = axis_of(axis, x.ndim, "diff")
-    if integer(n, "n") < 0:
-        raise BadArgument(f"n must not be negative, got {n}")
-    if not n:
-        return x
-    ends = [None if end is None else _end(b, end, x, place) for end in (prepend, append)]
-    if any(end is not None for end in ends):
-        parts = [part for part in (ends[0], x, ends[1]) if part is not None]
-        x = Concatenate.record(b, parts, place)
-    for _ in range(n):
-        length = x.shape[place]
-        right, left = (
-            sliced(x, place, min(1, length), length),
-            sliced(x, place, 0, max(0, length - 1)),
-        )
-        x = NotEqual()(right, left) if x.dtype == BOOL else right - left
-    return x
-
-
-def _end(b: Builder, end: Any, x: Var, axis: int) -> Any:
-    var = b.array(end)
-    shape = x.shape
-    return var if var.ndim else b.broadcast(var, (*shape[:axis], 1, *shape[axis + 1 :]))
