@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.arrays.shape import View, transpose
-from gradwire_engine.ops.axes import axes_of, integer
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, no_arithmetic, register
+from gradwire_engine.errors import ShapeMismatch
+from gradwire_engine.ops.arrays.shape import View
+from gradwire_engine.ops.axes import integer
+from gradwire_engine.ops.base import Cotangents, Op, Static, no_arithmetic, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.tape import ArrayType, Shape
 
@@ -136,16 +136,3 @@ def embedded(x: Var, offset: int = 0) -> Var:
     """Square matrices with the last axis of ``x`` on diagonal ``offset``, else zeros."""
     side = x.shape[-1] + abs(offset)
     return OnDiagonal(side, side, offset)(x)
-
-
-@macro("diagonal")
-def diagonal(b: Builder, a: Any, offset: Static = 0, axis1: Static = 0, axis2: Static = 1) -> Any:
-    """Diagonal ``offset`` of the matrices in two axes, along a new last axis."""
-    x, k = b.array(a), integer(offset, "offset")
-    if x.ndim < 2:
-        raise ShapeMismatch(f"diagonal needs at least 2 axes, got {x.type}")
-    if axis1 is None or axis2 is None:
-        raise BadArgument("diagonal needs two axes")
-    plane = axes_of((axis1, axis2), x.ndim, "diagonal")
-    others = tuple([axis for axis in range(x.ndim) if axis not in plane])
-    return MatrixDiagonal(k)(transpose(x, others + plane))
