@@ -12,6 +12,7 @@ import numpy as np
 from gradwire_engine.errors import BadArgument, DomainError, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.diagonals import diagonal_length, embedded, nearest_offset
 from gradwire_engine.ops.arrays.indexing import GetItem
+from gradwire_engine.ops.arrays.joining import listed
 from gradwire_engine.ops.arrays.segments import added_at_ids, check_ids
 from gradwire_engine.ops.arrays.shape import reshape, swap_last, transpose, unsqueeze
 from gradwire_engine.ops.arrays.slicing import few_parts, of_lengths, picked, sliced
@@ -202,6 +203,7 @@ WORDS: dict[str, Callable[..., Any]] = {
     "by_formula": lambda b, rule, compute, *x: by_formula(rule, partial(compute, b), *x),
     "sparse_of": sparse_of,
     "few_parts": few_parts,
+    "listed": listed,
     # Refuses integers of NumPy that no limit allows, before they are made for a table.
     "afford": lambda b, shape: b.afford(ArrayType(np.dtype(np.int64), shape)),
     "attention_weights": partial(attention_weights, is_causal=False, scale=None),

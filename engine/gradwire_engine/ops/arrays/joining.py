@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import GetItem
-from gradwire_engine.ops.arrays.shape import Reshape, reshape, unsqueeze
+from gradwire_engine.ops.arrays.shape import Reshape
 from gradwire_engine.ops.arrays.slicing import picked, sliced, unstack
 from gradwire_engine.ops.axes import axis_of, few_axes
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, no_arithmetic, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, no_arithmetic, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import AsType
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
 
-def _listed(b: Builder, arrays: Any, op: str, dtype: Any = None) -> list[Var]:
+def listed(b: Builder, arrays: Any, op: str, dtype: Any = None) -> list[Var]:
     """The arrays to be joined, promoted: the items of a list, or of an array's first axis."""
     from gradwire_engine.ops.builder import Var
 
@@ -46,7 +46,7 @@ class Concatenate(Op):
     @classmethod
     def record(cls, b: Builder, arrays: Any, axis: Static = 0, dtype: Static = None) -> Any:
         """Record for a list of arrays, promoted."""
-        parts = _listed(b, arrays, "concatenate", dtype)
+        parts = listed(b, arrays, "concatenate", dtype)
         if axis is None:
             parts, axis = [Reshape.record(b, part, part.type.size) for part in parts], 0
         if not parts[0].ndim:
@@ -96,7 +96,7 @@ class Stack(Op):
     @classmethod
     def record(cls, b: Builder, arrays: Any, axis: Static = 0, dtype: Static = None) -> Any:
         """Record for a list of arrays, promoted."""
-        parts = _listed(b, arrays, "stack", dtype)
+        parts = listed(b, arrays, "stack", dtype)
         along = axis_of(axis, parts[0].ndim + 1, "stack")
         whole = None if along else _whole(parts)
         return cls(along)(*parts) if whole is None else whole
@@ -132,28 +132,3 @@ def _whole(parts: Sequence[Var]) -> Var | None:
     rows = [GetItem((i, *[FULL] * x.ndim)) for i, x in enumerate(parts)]
     same = all(made[x.slot].op == row for x, row in zip(parts, rows, strict=True))
     return whole if same else None
-
-
-def _at_least(x: Var, ndim: int) -> Var:
-    return unsqueeze(x, tuple(range(ndim - x.ndim))) if x.ndim < ndim else x
-
-
-@macro("hstack")
-def hstack(b: Builder, tup: Any, dtype: Static = None) -> Any:
-    """Arrays side by side: along the second axis, vectors along the first."""
-    parts = [_at_least(x, 1) for x in _listed(b, tup, "hstack", dtype)]
-    return Concatenate.record(b, parts, 0 if parts[0].ndim == 1 else 1)
-
-
-@macro("vstack", "row_stack")
-def vstack(b: Builder, tup: Any, dtype: Static = None) -> Any:
-    """Arrays below each other: along the first axis, vectors as rows."""
-    return Concatenate.record(b, [_at_least(x, 2) for x in _listed(b, tup, "vstack", dtype)])
-
-
-@macro("column_stack")
-def column_stack(b: Builder, tup: Any) -> Any:
-    """Arrays side by side, vectors as columns."""
-    parts = _listed(b, tup, "column_stack")
-    columns = [x if x.ndim > 1 else reshape(x, (x.type.size, 1)) for x in parts]
-    return Concatenate.record(b, columns, 1)
