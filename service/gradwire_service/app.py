@@ -42,9 +42,10 @@ from gradwire_service.routes import (
     task_routes,
     tenants,
 )
+from gradwire_service.routes.admission import Admission
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoutes, methods_of
-from gradwire_service.scheduling import Capacity, Placement
+from gradwire_service.scheduling import Capacity, Placement, Rounds
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
 from gradwire_service.store.timing import time_calls
@@ -84,6 +85,7 @@ class Application(FastAPI):
         export: TraceExport | None,
         keyring: Keyring | None,
         origins: Sequence[str],
+        rounds: Rounds,
         **arguments: Any,
     ) -> None:
         super().__init__(
@@ -93,6 +95,7 @@ class Application(FastAPI):
         self._export = export
         self._keyring = keyring
         self._origins = origins
+        self._rounds = rounds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Call the middleware stack; FastAPI would read the environment at every request."""
@@ -108,6 +111,7 @@ class Application(FastAPI):
         """
         added, self.user_middleware = self.user_middleware, []
         app: ASGIApp = RawRoutes(self.routes, super().build_middleware_stack())
+        app = Admission(app, self._rounds)
         if self._keyring is not None:
             app = Authentication(app, self._keyring)
         for middleware, arguments, options in reversed(added):
@@ -160,7 +164,8 @@ def create_app(
     )
     queues = open_queues(settings, metrics, clock, isolated=isolated)
     queue = queues.computations
-    capacity = Capacity(queue, queues.gpu, clock)
+    rounds = Rounds(queue.bounds.seconds, clock)
+    capacity = Capacity(queue, queues.gpu, rounds)
     placement = Placement(always=settings.gpu_placement == "always")
     metrics.watch_load(lambda: capacity.in_flight, lambda: queue.load.requests)
     compiled = is_compiled(settings)
@@ -235,6 +240,7 @@ def create_app(
         recorder=recorder,
         export=export,
         origins=settings.cors_origins,
+        rounds=rounds,
         keyring=keyring,
     )
     app.state.capacity = capacity

@@ -42,7 +42,7 @@ async def test_work_is_accepted_for_a_while_and_the_process_stops_when_none_is_l
     server, clock, begin
 ):
     capacity, done = server._capacity, asyncio.Event()
-    working = asyncio.create_task(capacity.serve("", done.wait()))
+    working = asyncio.create_task(capacity.serve(done.wait()))
     await asyncio.sleep(0)
     assert not await server.on_tick(1)
     begin(server)
@@ -62,7 +62,7 @@ async def test_work_is_accepted_for_a_while_and_the_process_stops_when_none_is_l
 
 @pytest.mark.parametrize("sent", [[signal.SIGINT], [signal.SIGTERM, signal.SIGTERM]])
 async def test_an_interrupt_or_a_second_signal_stops_it_at_once(server, sent):
-    working = asyncio.create_task(server._capacity.serve("", asyncio.Event().wait()))
+    working = asyncio.create_task(server._capacity.serve(asyncio.Event().wait()))
     await asyncio.sleep(0)
     for number in sent:
         assert not await server.on_tick(1)

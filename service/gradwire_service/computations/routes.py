@@ -70,7 +70,7 @@ class Compute:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = Exchange(scope, self._settings, self._kind)
         answer = self._answer(exchange, receive)
-        body = await self._dependencies.capacity.serve(exchange.tenant, answer)
+        body = await self._dependencies.capacity.serve(answer)
         self._offloader.count(exchange.outcome)
         await exchange.respond(send, body)
 

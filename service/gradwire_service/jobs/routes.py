@@ -165,7 +165,7 @@ def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIR
     async def remove(request: Request, job: str) -> Response:
         exchange = Exchange(request.scope, dependencies.settings, "jobs.remove")
         cancelling = runs.cancel(Key("jobs", exchange.request.owner, job))
-        await capacity.serve(exchange.tenant, cancelling)
+        await capacity.serve(cancelling)
         exchange.outcome.status = 204
         return Reply(exchange, b"")
 

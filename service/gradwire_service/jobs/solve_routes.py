@@ -48,7 +48,7 @@ class Solving:
     async def answer(self, request: Request, kind: SolveKind) -> Response:
         """The result if it is there in time, else the job."""
         exchange = Exchange(request.scope, self._settings, kind)
-        return await self._capacity.serve(exchange.tenant, self._answer(exchange, request.receive))
+        return await self._capacity.serve(self._answer(exchange, request.receive))
 
     async def _answer(self, exchange: Exchange, receive: Receive) -> Response:
         await exchange.receive(receive)

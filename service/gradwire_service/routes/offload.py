@@ -39,7 +39,7 @@ class Offloader:
             on_gpu = task.startswith("tapes.") and self._placement.always_gpu
             return await self.offload(exchange, home=exchange.tape, on_gpu=on_gpu)
 
-        body = await self._capacity.serve(exchange.tenant, answer())
+        body = await self._capacity.serve(answer())
         self.count(exchange.outcome)
         return Reply(exchange, body)
 

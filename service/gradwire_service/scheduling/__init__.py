@@ -7,6 +7,7 @@ from gradwire_service.scheduling.lanes import Lanes
 from gradwire_service.scheduling.placement import Placement
 from gradwire_service.scheduling.queue import Queue
 from gradwire_service.scheduling.queued_task import Executor, GaveWay
+from gradwire_service.scheduling.rounds import Rounds
 
 __all__ = [
     "Bounds",
@@ -18,5 +19,6 @@ __all__ = [
     "Lanes",
     "Placement",
     "Queue",
+    "Rounds",
     "TooLongInline",
 ]
