@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import math
 import os
@@ -22,6 +21,7 @@ from gradwire_service import __version__
 from gradwire_service.access.exposure import exposure_warning, refuse_exposed
 from gradwire_service.allocation import MAPPED_BY_FRONT_BYTES, keep_freed_memory
 from gradwire_service.app import create_app
+from gradwire_service.garbage import Collector
 from gradwire_service.http.connection import HttpConnection
 from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.http.rlimit import allow_connections
@@ -61,6 +61,7 @@ class Server(uvicorn.Server):
         self._heartbeat = heartbeat
         self._clock = clock
         self._refuse_from = math.inf
+        self._collector = Collector(clock)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to drain; uvicorn's own would end the process by the signal, not by 0."""
@@ -73,6 +74,7 @@ class Server(uvicorn.Server):
         """Called ten times a second; true to stop now."""
         if self._heartbeat is not None:
             self._heartbeat.beat()
+        self._collector.look()
         if self._capacity.draining:
             if self._refuse_from == math.inf:  # by itself: it has failed
                 self._refuse_from = self._clock() + self._drain_seconds
@@ -130,10 +132,8 @@ def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> int:
         redacted_address(settings.store),
     )
     limiter = ConnectionLimiter(settings, app.state.recorder)
-    # What is made by now stays: the collector need not walk through it again and again. Once before
-    # that would take a quarter of a second and free next to nothing.
-    gc.freeze()
-    gc.enable()
+    # To collect once before would take a quarter of a second and free next to nothing.
+    Collector.begin()
     config = uvicorn.Config(
         app,
         host=settings.host,
