@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 from typing import TypeVar
 
 from gradwire_service.jobs.records import StoredJob
@@ -35,12 +36,9 @@ class Quotas:
         """
         stored = self._store.policies["jobs"].per_owner.records
         limit = stored // STORED_JOBS
-        listed = Jobs(self._store).listed(key.owner, "", stored)
-        found = [each for each in listed if not each.job.ended]
-        found.sort(key=lambda each: (each.job.created_at, each.key.id))
-        before = [each.key for each in found]
-        if key in before:
-            before = before[: before.index(key)]
+        listed = Jobs(self._store).heads(key.owner, "", stored)
+        before = sorted((job.created_at, id) for id, job in listed if not job.ended)
+        before = [*takewhile(lambda each: each[1] != key.id, before)]
         if len(before) >= limit:
             detail = f"{len(before)} of your jobs run or wait; the limit is {limit}"
             raise RequestError("over_budget", detail, hint=_WAIT_HINT)

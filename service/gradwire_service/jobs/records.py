@@ -67,12 +67,10 @@ class Job(NamedTuple):
         return json.dumps(written.pop("others", {}) | written, separators=(",", ":"))
 
     @classmethod
+    @lru_cache(_MAX_DECODED)
     def from_json(cls, text: str) -> Self:
         """The job that a text says."""
         return cls(**known_fields(text, cls._fields[:-1]))
-
-
-_decoded = lru_cache(_MAX_DECODED)(Job.from_json)
 
 
 class StoredJob(NamedTuple):
@@ -86,7 +84,7 @@ class StoredJob(NamedTuple):
     @classmethod
     def of(cls, key: Key, record: StoredRecord | ListedRecord | Peeked) -> Self:
         """The job in a record."""
-        return cls(key, _decoded(record.head), record.expires_at, record.head)
+        return cls(key, Job.from_json(record.head), record.expires_at, record.head)
 
     @property
     def is_later(self) -> bool:

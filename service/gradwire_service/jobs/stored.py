@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from gradwire_service.jobs.records import JobPart, StoredJob, Unknown, part_of
+from gradwire_service.jobs.records import Job, JobPart, StoredJob, Unknown, part_of
 from gradwire_service.store import Key, Store, StoredRecord
 
 #: The time for which a result that was sent counts as not taken: it may not have arrived.
@@ -31,6 +31,11 @@ class Jobs:
         """The first ``limit`` jobs of an owner with ids greater than ``after``."""
         found = self._store.list_records("jobs", owner, after, limit)
         return [StoredJob.of(Key("jobs", owner, each.id), each) for each in found]
+
+    def heads(self, owner: str, after: str, limit: int) -> Iterator[tuple[str, Job]]:
+        """The ids of the same, and what is known of them."""
+        for each in self._store.list_records("jobs", owner, after, limit):
+            yield each.id, Job.from_json(each.head)
 
     def find_part(self, key: Key, part: JobPart) -> StoredRecord | None:
         """A part of a job; its expiry moves on."""

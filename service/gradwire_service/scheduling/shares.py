@@ -40,6 +40,10 @@ class Shares:
         """The seconds of a tenant, which compare with those of others alone."""
         return self._seconds.get(tenant, self._now)
 
+    def is_due(self, tenant: str) -> bool:
+        """True if a tenant has had no more than any other that is served."""
+        return self.of(tenant) <= self._now
+
     def serve(self, tenant: str, seconds: float) -> None:
         """Serve a tenant for about so many seconds."""
         self._now = max(self._now, self._seconds[tenant])
