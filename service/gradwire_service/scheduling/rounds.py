@@ -93,7 +93,8 @@ class Rounds:
         try:
             return await timed
         finally:
-            self._expected_seconds += _LAST_WEIGHT * (timed.seconds - self._expected_seconds)
+            took = min(timed.seconds, _ALONE_SECONDS)  # a stream says nothing about others
+            self._expected_seconds += _LAST_WEIGHT * (took - self._expected_seconds)
             self._shares.correct(tenant, timed.seconds - _REQUEST_SECONDS)
             self._shares.leave(tenant)
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from gradwire.frontends import Term
 from gradwire.tf import nest
 from gradwire.tf.conversion import convert_to_tensor, tensor_of, zeros_of
 from gradwire.tf.fetching import along, ask, fetch, named, separated, write_with_variables
@@ -19,7 +20,6 @@ from gradwire.tf.steps import again
 from gradwire.tf.tapes import UnconnectedGradients
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable
-from gradwire.tracing.terms import Term
 
 log: logging.Logger = logging.getLogger("gradwire.tf")
 

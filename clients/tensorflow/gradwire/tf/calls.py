@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.frontends import Leaf, Term, call_arguments, printed
 from gradwire.tf.conversion import array_of, convert_to_tensor
 from gradwire.tf.dtypes import DType, of_numpy, string
 from gradwire.tf.errors import invalid
@@ -22,9 +23,6 @@ from gradwire.tf.fetching import fetch
 from gradwire.tf.nodes import LONGEST_CHAIN, UNKNOWN, Spec, TensorNode, noticing, part_of, record
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.tensors import Operand, Tensor
-from gradwire.tracing.literals import call_arguments
-from gradwire.tracing.printing import printed
-from gradwire.tracing.terms import Leaf, Term
 
 #: Numbers that are written with no more characters than this are part of a program; longer ones
 #: were computed, and are values that it is given: so it is the same program next time.

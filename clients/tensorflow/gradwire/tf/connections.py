@@ -12,12 +12,12 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from gradwire.frontends import Body, Term
 from gradwire.tf import nest
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.nodes import Joint, TensorNode
 from gradwire.tf.recordings import TapeRecording
 from gradwire.tf.tensors import Operand, Tensor
-from gradwire.tracing.terms import Body, Term
 
 #: Functions, as the service and users name them, that no gradient goes through.
 CONSTANT: frozenset[str] = frozenset(

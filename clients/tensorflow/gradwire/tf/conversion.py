@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.hidden import check_hides_nothing
+from gradwire.frontends import check_hides_nothing
 from gradwire.tf import dtypes
 from gradwire.tf.arguments import only
 from gradwire.tf.dtypes import DType, as_dtype, of_numpy

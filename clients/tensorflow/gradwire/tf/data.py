@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.hidden import plain
+from gradwire.frontends import plain
 from gradwire.tf import data_experimental as experimental
 from gradwire.tf import errors, nest, static
 from gradwire.tf.arguments import only

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
-from gradwire.defaults import default_address
-from gradwire.errors import APIError, GradwireError, TransportError
+from gradwire import APIError, GradwireError, TransportError
+from gradwire.frontends import Written, default_address, write
 from gradwire.tf import errors
 from gradwire.tf.nodes import Shape, Spec, TensorNode
 from gradwire.tf.remote import Query, answered
-from gradwire.tracing.writing import Written, write
 
 #: A tensor is large if it has more elements.
 COMES_ALONG_ELEMENTS: int = 1 << 16

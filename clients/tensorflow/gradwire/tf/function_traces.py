@@ -7,11 +7,11 @@ import weakref
 from contextlib import ExitStack
 from typing import Any
 
+from gradwire.frontends import Term
 from gradwire.tf.nodes import TensorNode, paused, unnoticed
 from gradwire.tf.recordings import CustomGradient, TapeRecording
 from gradwire.tf.steps import Steps
 from gradwire.tf.tensors import Operand
-from gradwire.tracing.terms import Term
 
 __all__ = ["executing_eagerly", "init_scope", "inside_function"]
 

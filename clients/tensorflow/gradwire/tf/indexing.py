@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.frontends import ITEM
 from gradwire.tf import dtypes
 from gradwire.tf.calls import call, finished
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec, TensorNode
 from gradwire.tf.tensors import METHODS, Operand, Tensor
-from gradwire.tracing.terms import ITEM
 
 _REFUSED = (
     "cannot index with {!r}; use integers, slices, `...`, tf.newaxis or scalar tensors of int32 "

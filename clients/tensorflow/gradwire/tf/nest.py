@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from gradwire.frontends import default_factory, nested
 from gradwire.tf.tensors import Operand
-from gradwire.trees import default_factory, nested
 
 
 def is_nested(seq: Any) -> bool:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from gradwire.frontends import ITEM, NOTHING, Leaf, Place, Scope, Term
 from gradwire.tf.dtypes import DType, of_numpy
 from gradwire.tf.remote import RemoteArray
-from gradwire.tracing.terms import ITEM, NOTHING, Leaf, Place, Scope, Term
 
 #: ``None`` where it is not known without asking the service.
 Shape = tuple[int, ...] | None

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.errors import NotInstalled
+from gradwire import NotInstalled
 from gradwire.tf.arguments import only
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype, int32, string, uint8

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from gradwire.frontends import CALL, VALUE, Body, Scope
 from gradwire.tf.calls import finished
 from gradwire.tf.nodes import Spec, TensorNode, parameter, part_of, paused
 from gradwire.tf.tensors import Tensor
-from gradwire.tracing.terms import CALL, VALUE, Body, Scope
 
 
 class ProgramFunction:

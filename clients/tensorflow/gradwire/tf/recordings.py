@@ -7,8 +7,8 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gradwire.frontends import Body, Term, arguments_with, dependencies
 from gradwire.tf.nodes import TensorNode, record
-from gradwire.tracing.terms import Body, Term, arguments_with, dependencies
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,11 +21,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradwire.client import Client
-from gradwire.defaults import default_client
-from gradwire.errors import APIError, TransportError, UnknownRef
-from gradwire.exchange import HOME
-from gradwire.stored import StoredTensor
+from gradwire import APIError, Client, StoredTensor, TransportError, UnknownRef
+from gradwire.frontends import HOME, default_client
 from gradwire.tf.errors import DataLossError
 
 Array: TypeAlias = np.ndarray[Any, Any]

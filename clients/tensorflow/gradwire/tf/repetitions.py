@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.frontends import Body, Term, arguments_with
 from gradwire.tf import nest
 from gradwire.tf.errors import OpError
 from gradwire.tf.fetching import fetch
 from gradwire.tf.nodes import LONGEST_CHAIN, Joint, TensorNode, active, noticing
 from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
-from gradwire.tracing.terms import Body, Term, arguments_with
 
 __all__ = ["Differs", "Repetition"]
 

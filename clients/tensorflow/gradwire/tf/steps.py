@@ -19,13 +19,13 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from gradwire.frontends import Body, Scope, Term, replaced
 from gradwire.tf import nest, repetitions
 from gradwire.tf.nodes import TensorNode, noticing, parameter, unnoticed
 from gradwire.tf.recordings import CustomGradient
 from gradwire.tf.repetitions import MADE, TENSOR, Repetition
 from gradwire.tf.seeds import SEEDS, Draws
 from gradwire.tf.tensors import Operand, Tensor
-from gradwire.tracing.terms import Body, Scope, Term, replaced
 
 P = ParamSpec("P")
 R = TypeVar("R")

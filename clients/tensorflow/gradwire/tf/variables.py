@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.frontends import VALUE
 from gradwire.tf.arguments import only
 from gradwire.tf.conversion import convert_to_tensor as as_tensor
 from gradwire.tf.dtypes import DType
@@ -24,7 +25,6 @@ from gradwire.tf.shapes import TensorShape, as_shape
 from gradwire.tf.tensors import METHODS, Operand, Tensor, shown
 from gradwire.tf.variable_creators import Created
 from gradwire.tf.variable_slices import VariableSlice
-from gradwire.tracing.terms import VALUE
 
 __all__ = [
     "Variable",

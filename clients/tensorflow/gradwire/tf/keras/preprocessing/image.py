@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.errors import NotInstalled
+from gradwire import NotInstalled
 from gradwire.tf.arguments import channels_last, only
 from gradwire.tf.keras.settings import floatx
 

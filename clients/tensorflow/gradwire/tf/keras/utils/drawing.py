@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from gradwire.errors import NotInstalled
+from gradwire import NotInstalled
 from gradwire.tf.arguments import only
 from gradwire.tf.keras.symbolic import Call
 
