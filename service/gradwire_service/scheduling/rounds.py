@@ -93,7 +93,7 @@ class Rounds:
         try:
             return await timed
         finally:
-            took = min(timed.seconds, _ALONE_SECONDS)  # a stream says nothing about others
+            took = min(timed.seconds, 2 * _ALONE_SECONDS)  # long streams are not like others
             self._expected_seconds += _LAST_WEIGHT * (took - self._expected_seconds)
             self._shares.correct(tenant, timed.seconds - _REQUEST_SECONDS)
             self._shares.leave(tenant)
