@@ -128,7 +128,7 @@ async def test_who_has_had_least_does_not_wait_for_a_round(clock):
 async def test_the_time_of_a_request_is_that_of_its_steps(clock):
     """Not that of others while it waits; errors pass through."""
 
-    async def answer(error):
+    async def answer(error: Exception | None) -> str:
         clock.advance(1.0)
         await asyncio.sleep(0)
         clock.advance(2.0)
@@ -140,20 +140,19 @@ async def test_the_time_of_a_request_is_that_of_its_steps(clock):
             raise error
         return "done"
 
+    async def wait(timed: Timed[str]) -> str:
+        return await timed
+
     for error in None, ValueError("wrong"):
         timed = Timed(answer(error), clock)
-
-        async def wait(timed=timed):
-            return await timed
-
-        task = asyncio.create_task(wait())
+        task = asyncio.create_task(wait(timed))
         for _ in range(3):
             await asyncio.sleep(0)
             clock.advance(100.0)
         assert timed.seconds == 3.0
         task.cancel()
-        (found,) = await asyncio.gather(task, return_exceptions=True)
-        assert found == "done" if error is None else found is error
+        (ended,) = await asyncio.gather(task, return_exceptions=True)
+        assert ended == ("done" if error is None else error)
         assert timed.seconds == 7.0
 
 
