@@ -182,7 +182,7 @@ def _last_event(given: str | None) -> int:
 
     Raises: ``RequestError`` (invalid_request).
     """
-    if not given:
+    if given is None:
         return 0
     if not (given.isascii() and given.isdigit() and len(given) <= 15):
         detail = "the header Last-Event-ID must be the id of an event, a number"

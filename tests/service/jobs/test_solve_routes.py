@@ -325,8 +325,9 @@ async def test_events_end_with_the_job_and_can_be_resumed(served, processes):
         assert progress == events[2:-1]
         # Reading a job moves its end on.
         assert done_later == done | {"expires_at": done_later["expires_at"]}
-        refused = await client.get(f"{path}/events", headers={"last-event-id": "x"})
-        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+        for wrong in "x", "":
+            refused = await client.get(f"{path}/events", headers={"last-event-id": wrong})
+            assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
 
 
 @on_clock_loop
