@@ -16,7 +16,7 @@ T = TypeVar("T")
 #: Duration of a round, before the event loop turns to other events: ``/healthz``, deadlines,
 #: requests of other clients. Longer, which costs less, where no other tenant has come for a while.
 _ROUND_SECONDS, _ALONE_SECONDS, _WHILE_SECONDS = 0.001, 0.02, 1.0
-#: Requests that may begin although the time of their round is over.
+#: The most requests that begin in a round after its time.
 _MOST_AHEAD = 8
 #: What a request is expected to take of the event loop before any has ended, and the weight of the
 #: last one in what is expected then.

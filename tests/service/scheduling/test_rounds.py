@@ -121,6 +121,9 @@ async def test_who_has_had_least_does_not_wait_for_a_round(clock):
     many = [ask(rounds, clock, order, "many", "many") for _ in range(20)]
     one = ask(rounds, clock, order, "one", "one")
     tasks = [asyncio.create_task(each) for each in (*many[:10], one, *many[10:])]
+    await asyncio.sleep(0)
+    assert "one" in order  # in this round, for which others were too many
+    assert rounds.waiting > 10
     await asyncio.gather(*tasks)
     assert order.index("one") <= SEVERAL / SECONDS + 1
 

@@ -184,8 +184,8 @@ RULES: Mapping[type[Op], Rule] = united(
         Shift: _shift,  # mixture: component by component
         Contract: _by_columns,  # autoregression: windows
         Sum: _added,  # polynomial: sum of powers
-        AnyOf: _quantified,  # adaptive steps: gradient
-        AllOf: _quantified,  # adaptive steps: gradient
+        AnyOf: _quantified,  # odeint, 50 times
+        AllOf: _quantified,  # odeint, 50 times
         Convolve: _convolved,  # heat equation: convolution
         ConvolveWithin: _convolved_within,  # heat equation: convolution
         Item: _log_determinant,  # small matrices: decision 70
